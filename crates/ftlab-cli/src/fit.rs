@@ -11,12 +11,13 @@ use ftlab_ftl::page::GcSchedule;
 use ftlab_ftl::registry;
 use ftlab_lab::Stop;
 use ftlab_lab::fit::{
-    Fit, Measured, Question, TRIALS, Trial, Trials, USUAL_OP_RATIOS, USUAL_PAGES, possible_ftls,
-    unit_pages,
+    CounterName, Counters, Fit, Measured, Question, Reading, TRIALS, Trial, Trials,
+    USUAL_OP_RATIOS, USUAL_PAGES, possible_ftls, unit_pages,
 };
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Fill, SimError, Threads, Workload};
 use ftlab_spec::{ByteSize, Share, Spec};
+use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -24,16 +25,25 @@ use std::path::PathBuf;
 /// reserve and FTL, with the bounds of what the series cannot tell apart.
 ///
 /// The series is a CSV file with columns host_bytes and media_bytes, or a log to which the output of nvme
-/// fdp stats, or of nvme ocp smart-add-log and nvme smart-log or smartctl, was appended again and again.
+/// fdp stats, or of nvme ocp smart-add-log and nvme smart-log or smartctl, was appended again and again, as
+/// text or JSON. Its counters are known by name, with their units; what was read as what is printed.
 /// Drives are simulated scaled down, with as many units as the real one would have.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab fit drive.csv fio-randwrite:bs=128 --logical 7.68TB --page-size 128KiB --figure fit.svg
   ftlab fit fdp.log jobs.fio --logical 3.84TB --store fit --ftl lfs-cb --ftl sepbit --op 5%..20%
-  ftlab fit drive.csv fio-randwrite --logical 3.84TB,7.68TB --skip 2 --json")]
+  ftlab fit drive.csv fio-randwrite --logical 3.84TB,7.68TB --skip 2 --json
+  ftlab fit sata.log jobs.fio --logical 960GB --media-counter NAND_Writes=32MiB")]
 pub(crate) struct FitArgs {
     /// The series: a CSV file, or a log of what tools printed.
     series: PathBuf,
+    /// A counter of the host's bytes, with the bytes of one if the tool does not say them; repeated, their sum.
+    /// A SATA attribute may be named by its number.
+    #[arg(long, value_name = "NAME[=SIZE]")]
+    host_counter: Vec<CounterName>,
+    /// The same for the bytes that the drive wrote to its medium.
+    #[arg(long, value_name = "NAME[=SIZE]")]
+    media_counter: Vec<CounterName>,
     /// The workload that was run: a generator, a job file of fio or, last and after --, a command of fio, or a
     /// trace. Sizes in bytes of jobs of fio shrink with the drive.
     workload: String,
@@ -100,7 +110,9 @@ fn parse_range(text: &str) -> Result<(f64, f64), String> {
 
 pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
     args.figure.as_deref().map(check).transpose()?;
-    let question = question(args)?;
+    let counters = Counters { host: args.host_counter.clone(), media: args.media_counter.clone() };
+    let (measured, reading) = Measured::read(&args.series, &counters)?;
+    let question = question(args, measured)?;
     let kept =
         args.store.as_deref().map(|directory| Trials::open(directory, TRIALS)).transpose()?;
     if let Some((kept, directory)) = kept.as_ref().zip(args.store.as_deref()) {
@@ -116,11 +128,11 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
         spinner.set_message(format!("{runs} runs"));
     })?;
     spinner.finish_and_clear();
-    let text = header(args, &question, &fit) + &table(&fit) + "\n" + &answer(&fit);
+    let text = header(args, &question, &reading, &fit) + &table(&fit) + "\n" + &answer(&fit);
     let mut results = Results::default();
     if args.json {
         say(&text);
-        results.note(print_json(&fit));
+        results.note(print_json(&Answer { read: &reading, fit: &fit }));
     } else {
         results.note(print(&text));
     }
@@ -130,8 +142,16 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
     results.all()
 }
 
-fn question(args: &FitArgs) -> Result<Question, CliError> {
-    let measured = Measured::read(&args.series)?;
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Answer<'a> {
+    /// What of the series was read as what.
+    read: &'a Reading,
+    #[serde(flatten)]
+    fit: &'a Fit,
+}
+
+fn question(args: &FitArgs, measured: Measured) -> Result<Question, CliError> {
     let workload = Workload::parse(&args.workload, args.reading.open_options(args.page_size))?;
     let capacities: Vec<u64> = args.logical.iter().map(|size| size.0).collect();
     let pages = if workload.is_generator() { args.pages } else { pages_of(args)? };
@@ -185,7 +205,7 @@ fn pages_of(args: &FitArgs) -> Result<u32, CliError> {
 }
 
 /// What was measured, and how it is simulated.
-fn header(args: &FitArgs, question: &Question, fit: &Fit) -> String {
+fn header(args: &FitArgs, question: &Question, reading: &Reading, fit: &Fit) -> String {
     let Question { measured, .. } = question;
     let best = &fit.drives[0];
     let real = best.candidate.capacity;
@@ -200,6 +220,7 @@ fn header(args: &FitArgs, question: &Question, fit: &Fit) -> String {
                 significant(measured.host_bytes() / real as f64, 3)
             ),
         ),
+        ("read", reading.to_string()),
         (
             "measured",
             format!(

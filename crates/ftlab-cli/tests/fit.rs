@@ -39,7 +39,11 @@ fn fit_names_the_drive_and_what_it_does_not_know() {
     let place = with_log();
     let output = place.ftlab(&format!("{FIT} --figure fit.svg"));
     assert_eq!(output.code, 0, "{}", output.stderr);
-    for part in ["sep-gc/greedy with ", "of over-provisioning (", "32,768 pages", "for 1.000 TB"] {
+    let read =
+        "host: Host Bytes with Metadata Written in bytes (NVMe FDP statistics); media: Media Bytes";
+    for part in
+        [read, "sep-gc/greedy with ", "of over-provisioning (", "32,768 pages", "for 1.000 TB"]
+    {
         assert!(output.stdout.contains(part), "{part}: {}", output.stdout);
     }
     let figure = fs::read_to_string(place.path().join("fit.svg")).unwrap();
@@ -53,6 +57,11 @@ fn fit_names_the_drive_and_what_it_does_not_know() {
     assert_eq!(runs(), first, "nothing is run twice");
     assert!(again.stderr.contains("finished runs are in the store"), "{}", again.stderr);
     let json = again.json();
+    let media = &json["read"]["media"][0];
+    assert_eq!(
+        (&media["counter"], &media["unit_bytes"]),
+        (&"Media Bytes with Metadata Written".into(), &1.0.into())
+    );
     let op_ratio = json["drives"][0]["op_ratio"].as_f64().unwrap();
     assert!((op_ratio - 0.2).abs() < 0.005, "{op_ratio}");
     assert!(json["bounds"]["op_ratio"][0].as_f64().unwrap() <= op_ratio);
@@ -80,5 +89,90 @@ fn fit_says_what_is_wrong_with_its_input() {
         let output = place.ftlab(&format!("fit {arguments}"));
         assert_eq!(output.code, 2, "{}", output.stderr);
         assert!(output.stderr.contains(reason), "{arguments}: {}", output.stderr);
+    }
+}
+
+/// Samples of a drive whose host wrote H and whose medium M bytes at the last but one, and then counted less.
+const RISING: [(u64, u64); 4] = [
+    (123_456_789_000_000, 234_567_891_000_000),
+    (123_840_789_000_000, 235_220_691_000_000),
+    (127_680_789_000_000, 243_092_691_000_000),
+    (98_765_432_101_000, 198_765_432_109_000),
+];
+
+#[test]
+fn fit_reads_counters_in_the_units_of_their_tools() {
+    let place = Place::new();
+    let log = |sample: fn(u64, u64) -> String| -> String {
+        RISING.iter().map(|(host, media)| sample(*host, *media)).collect()
+    };
+    let page = "--media-counter Host_Program_Page_Count=16KiB --media-counter 248=16KiB";
+    for (text, options, read) in [
+        (
+            log(|h, m| {
+                format!(
+                    "data_units_written : {}\n  NAND Bytes Written   0  {m}\n",
+                    h.div_ceil(512_000)
+                )
+            }),
+            "",
+            "98765432320000 host and 198765432109000 media bytes",
+        ),
+        (
+            log(|h, m| format!("{{\"hbmw\": {h}, \"mbmw\": {m}, \"mbe\": 1}}\n")),
+            "",
+            "98765432101000 host and 198765432109000 media bytes",
+        ),
+        (
+            format!("\u{feff}host_bytes;media_bytes\n{}", log(|h, m| format!("{h};{m}\n"))),
+            "",
+            "98765432101000 host and 198765432109000 media bytes",
+        ),
+        (
+            log(|h, m| {
+                format!(
+                    "246 Total_LBAs_Written      0x0032   100   100   000    Old_age   Always       -       {}\n\
+                     247 Host_Program_Page_Count 0x0032   100   100   000    Old_age   Always       -       {}\n\
+                     248 FTL_Program_Page_Count  0x0032   100   100   000    Old_age   Always       -       {}\n",
+                    h / 512,
+                    h / 16_384,
+                    m / 16_384 - h / 16_384
+                )
+            }),
+            page,
+            "98765432100864 host and 198765432094720 media bytes",
+        ),
+    ] {
+        fs::write(place.path().join("drive.log"), &text).unwrap();
+        let output =
+            place.ftlab(&format!("fit drive.log uniform --logical 960GB --quiet {options}"));
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        let said = format!("sample 4 counts less than the one before it: {read}");
+        assert!(output.stderr.contains(&said), "{said}: {}\n{text}", output.stderr);
+    }
+}
+
+#[test]
+fn fit_names_the_counters_that_it_cannot_read() {
+    let place = Place::new();
+    for (text, reasons) in [
+        ("HBMW: 123.46 TB\nMBMW: 234.57 TB\n", ["line 1: HBMW is 123.46 TB", "rounded"]),
+        (
+            "247 Host_Program_Page_Count 0x0032 100 100 000 Old_age Always - 5\n\
+             248 FTL_Program_Page_Count 0x0032 100 100 000 Old_age Always - 5\n",
+            ["Host_Program_Page_Count + FTL_Program_Page_Count", "--media-counter"],
+        ),
+        (
+            "Smart Log for NVME device:nvme0\nHBMW: 1\nMBMW: 2\nSmart Log for NVME device:nvme1\nHBMW: 3\nMBMW: 4\n",
+            ["several drives", "nvme0 and nvme1"],
+        ),
+        ("Data Units Written: 5\n", ["no counter of the medium", "nvme ocp smart-add-log"]),
+    ] {
+        fs::write(place.path().join("drive.log"), text).unwrap();
+        let output = place.ftlab("fit drive.log uniform --logical 960GB --quiet");
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        for reason in reasons {
+            assert!(output.stderr.contains(reason), "{reason}: {}", output.stderr);
+        }
     }
 }

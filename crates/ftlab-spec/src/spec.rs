@@ -1,4 +1,4 @@
-//! The text form `name:key=value,...`.
+//! The text form `name:key=value,...`; a key alone is `key=on`.
 
 use crate::SpecError;
 use std::fmt;
@@ -36,9 +36,7 @@ impl FromStr for Spec {
         }
         let mut spec = Spec::bare(name);
         for argument in rest.split(',').filter(|argument| !argument.is_empty()) {
-            let (key, value) = argument
-                .split_once('=')
-                .ok_or_else(|| syntax(&format!("{argument:?} has no \"=\"")))?;
+            let (key, value) = argument.split_once('=').unwrap_or((argument, "on"));
             if spec.get(key).is_some() {
                 return Err(SpecError::Repeated { of: name.into(), key: key.into() });
             }
@@ -67,14 +65,18 @@ mod tests {
         for text in ["uniform", "zipf:theta=0.9", "2r++:blk-util=0.4,victims=cost-benefit"] {
             assert_eq!(text.parse::<Spec>().unwrap().to_string(), text);
         }
+        assert_eq!(
+            "zipf:exact,theta=1".parse::<Spec>().unwrap().to_string(),
+            "zipf:exact=on,theta=1"
+        );
     }
 
     #[test]
     fn names_what_is_wrong() {
         for (text, part) in [
             (":a=1", "the name is missing"),
-            ("x:a", "\"a\" has no \"=\""),
             ("x:a=1,a=2", "a is given twice"),
+            ("x:a,a=2", "a is given twice"),
         ] {
             let message = text.parse::<Spec>().unwrap_err().to_string();
             assert!(message.contains(part), "{message}");

@@ -22,6 +22,7 @@ pub use answer::{
     Fit, Scales, TRIALS, Trials, USUAL_OP_RATIOS, USUAL_PAGES, possible_ftls, unit_pages,
 };
 pub use bounds::{Bounds, ProfilePoint};
+pub use counters::{CounterName, Counters, ReadAs, Reading};
 pub use drive::{Candidate, Trial, Written};
 pub use question::Question;
 pub use series::{Distance, Measured};

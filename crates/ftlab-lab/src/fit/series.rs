@@ -41,7 +41,7 @@ impl Measured {
                 if new_host < old_host || new_media < old_media {
                     return Err(format!(
                         "sample {row} counts less than the one before it: {own_host} host and {own_media} media \
-                         bytes; the counters were reset, so give the part before or after it"
+                         bytes; the counters were reset, so give the part before or after it, or they are of several drives"
                     ));
                 }
                 if new_host <= old_host {

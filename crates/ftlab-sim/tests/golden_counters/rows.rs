@@ -146,6 +146,7 @@ fn generators() -> Vec<Row> {
             "cachelib:region=256KiB,eviction=lru,reinsert-hits=1,reinsert=0.1,trim=on,soc=0.3",
             "lmcache:chunk=256KiB,tokens=100,prefix=300,turns=2,ttl=0.5,theta=0",
             "swap:sizes=0.5;0.5,at=1",
+            "zipf:exact=on,theta=1.2",
         ]
         .map(str::to_owned),
     );

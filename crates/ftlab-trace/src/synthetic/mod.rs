@@ -26,6 +26,7 @@ mod part;
 pub mod parts;
 mod permutation;
 pub(crate) mod ranks;
+mod rejection;
 mod requests;
 pub mod skew;
 pub mod skewdec;
