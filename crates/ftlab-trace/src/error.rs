@@ -117,6 +117,16 @@ pub enum TraceError {
         /// Why they were passed over.
         skipped: String,
     },
+    /// The end that is asked for counts page writes, and none come.
+    #[error("{name}: {what}; {remedy}")]
+    NoPageWrites {
+        /// The workload.
+        name: String,
+        /// How long none came.
+        what: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
     /// A conversion has no request to write.
     #[error(
         "nothing to write: {}",

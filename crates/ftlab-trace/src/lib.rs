@@ -62,6 +62,7 @@ mod skipped;
 mod source;
 mod streams;
 mod volumes;
+mod write_watch;
 
 pub use arbiter::Arbiter;
 pub use caught::panic_becomes_error;
@@ -87,3 +88,4 @@ pub use sink::{
 pub use skipped::{Skipped, SkippedLines};
 pub use source::{TraceMetadata, TraceSource};
 pub use streams::{StreamMap, name_streams};
+pub use write_watch::WriteWatch;
