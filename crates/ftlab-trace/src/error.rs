@@ -105,7 +105,8 @@ pub enum TraceError {
     },
     /// Not one request came out of the file.
     #[error(
-        "{name}: no requests in {lines} {unit}s ({skipped}); check --format, its parameters and --map"
+        "{name}: no requests in {lines} {unit}s ({skipped}); {}",
+        remedy.as_deref().unwrap_or("check --format, its parameters and --map")
     )]
     NoRequests {
         /// The file.
@@ -116,6 +117,8 @@ pub enum TraceError {
         lines: u64,
         /// Why they were passed over.
         skipped: String,
+        /// What to do about it, if that is known.
+        remedy: Option<String>,
     },
     /// The end that is asked for counts page writes, and none come.
     #[error("{name}: {what}; {remedy}")]

@@ -3,6 +3,39 @@
 use super::fields::decimal;
 use crate::input::Verdict;
 use crate::{Op, RequestBatch};
+use rustc_hash::FxHashSet;
+
+/// Requests that went back to their queue after they were issued. They are issued once more, and are one request each.
+#[derive(Default)]
+pub(super) struct Requeued(FxHashSet<Sent>);
+
+/// A request as it was sent: volume, letters, first sector, sectors.
+type Sent = (u32, u64, u64, u64);
+
+impl Requeued {
+    /// A request goes back.
+    pub(super) fn add(&mut self, volume: u32, rwbs: &[u8], extent: (u64, u64)) {
+        self.0.insert(sent(volume, rwbs, extent));
+    }
+
+    /// Whether none did.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a request is one that went back.
+    pub(super) fn take(&mut self, volume: u32, rwbs: &[u8], extent: (u64, u64)) -> bool {
+        self.0.remove(&sent(volume, rwbs, extent))
+    }
+}
+
+fn sent(volume: u32, rwbs: &[u8], (lba, sectors): (u64, u64)) -> Sent {
+    (volume, rwbs.iter().fold(0, |letters, letter| letters << 8 | u64::from(*letter)), lba, sectors)
+}
+
+/// Why a request that was issued once more is passed over.
+pub(super) const AGAIN: &str = "request that was requeued, and issued again";
 
 /// Whether `text` is a device such as `8,16`.
 pub(super) fn is_device(text: &[u8]) -> bool {

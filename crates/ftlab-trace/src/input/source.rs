@@ -21,6 +21,11 @@ pub(crate) trait ItemParser: Send {
     fn volumes(&self) -> &[String] {
         &[]
     }
+
+    /// How the requests of a trace are found of which this parser has found none, if it knows.
+    fn remedy(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A reader made of what cuts items and a parser of them.
@@ -74,7 +79,7 @@ impl<I: Items, P: ItemParser> TraceSource for ItemSource<I, P> {
             };
             self.tally.next(item, batch, |batch| self.parser.parse(item, batch))?;
         }
-        self.tally.complete(batch, self.need_time)
+        self.tally.complete(batch, self.need_time, || self.parser.remedy())
     }
 
     fn skipped(&self) -> &Skipped {
