@@ -103,7 +103,7 @@ fn recognise(input: &Input) -> Result<&'static FormatInfo, TraceError> {
     if let [format] = certain[..] {
         return Ok(format);
     }
-    let extension = bare_extension(PartialFile::finished(input.name()));
+    let extension = unpacked_extension(input);
     let by_name = FORMATS.iter().find(|format| format.extensions.contains(&extension));
     let candidates = if certain.is_empty() { looking(Looks::Possible) } else { certain };
     match by_name {
@@ -147,6 +147,16 @@ fn check(options: &OpenOptions) -> Result<(), TraceError> {
 pub(crate) fn bare_extension(name: &str) -> &str {
     let unpacked = name.strip_suffix(".zst").or_else(|| name.strip_suffix(".gz")).unwrap_or(name);
     unpacked.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
+/// The ending of the name of what is read, before those of what it is packed in.
+pub(crate) fn unpacked_extension(input: &Input) -> &str {
+    const PACKED: [&str; 7] = [".gz", ".zst", ".lz4", ".bz2", ".xz", ".tar", ".zip"];
+    let mut name = PartialFile::finished(input.inner_name());
+    while let Some(inner) = PACKED.iter().find_map(|ending| name.strip_suffix(ending)) {
+        name = inner;
+    }
+    bare_extension(name)
 }
 
 fn unknown_content(input: &Input) -> TraceError {

@@ -1,6 +1,6 @@
 //! A trace of items, lines or records: one item, one request (or none, or two).
 
-use super::Progress;
+use super::content::Progress;
 use super::tally::{Tally, Unit, Verdict};
 use crate::skipped::UNFINISHED;
 use crate::{Input, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
