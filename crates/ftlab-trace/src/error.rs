@@ -30,16 +30,14 @@ pub enum TraceError {
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// The content is of no known format.
-    #[error(
-        "{name}: the content is of no format that is recognised by itself ({looks}); name one with --format: {known}"
-    )]
+    #[error("{name}: the content is of no format that is recognised by itself ({looks}); {remedy}")]
     UnknownContent {
         /// The file.
         name: String,
         /// What it looks like.
         looks: String,
-        /// Formats and what each is.
-        known: String,
+        /// What to do about it; formats and what each is.
+        remedy: String,
     },
     /// The content could be of several formats, or of one that nothing proves.
     #[error("{name}: the content {verdict}; say which with --format NAME: {candidates}")]

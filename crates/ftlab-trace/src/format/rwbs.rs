@@ -73,6 +73,24 @@ pub(super) fn push(
     Verdict::Parsed
 }
 
+/// What a word of two letters or more means if the kernel writes it so, such as `WS`, `RA` or `FWFS`: whether a flush
+/// comes first, and what follows.
+#[cold]
+pub(super) fn of_word(word: &[u8]) -> Option<(bool, Option<Op>)> {
+    let (flush, rest) = match word {
+        [b'F', rest @ ..] => (true, rest),
+        _ => (false, word),
+    };
+    let flags = match rest {
+        [b'W' | b'R' | b'D', flags @ ..] => flags,
+        [b'F' | b'N'] if flush => return Some((true, None)),
+        flags if flush => flags,
+        _ => return None,
+    };
+    let is_right = word.len() > 1 && flags.iter().all(|flag| b"FASM".contains(flag));
+    if is_right { operation(word, 1).ok() } else { None }
+}
+
 /// What `rwbs` means: whether a flush comes first, and what follows it.
 #[inline]
 pub(super) fn operation(rwbs: &[u8], sectors: u32) -> Result<(bool, Option<Op>), Verdict> {
