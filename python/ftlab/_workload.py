@@ -26,7 +26,7 @@ class Trace:
     Parameters
     ----------
     path : str or path
-        The file; plain, or compressed with gzip or Zstandard.
+        The file; plain or packed, such as with gzip.
     format : str, optional
         The format with its parameters, such as ``"msr"``; detected from the content if not given. See
         :func:`ftlab.formats`.

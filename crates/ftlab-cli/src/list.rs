@@ -97,7 +97,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), CliError> {
         What::Workloads => WORKLOADS,
         What::Formats => {
             "Formats are recognised by content; --format NAME:key=value,... decides where they are \
-             not. gzip and zstd are unpacked.\n"
+             not. Packed files are unpacked.\n"
         }
         What::Timings => "Use a timing as `ftlab run --timing NAME:key=value,...`.\n",
     };

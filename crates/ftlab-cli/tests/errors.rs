@@ -400,19 +400,123 @@ fn a_report_is_a_page() {
     place.ftlab(run).fails(2, &["x.pdf: a report is an HTML page, not .pdf; name it .html"]);
 }
 
+/// The map that the message about an unknown table proposes.
+fn proposed_map(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("--map \"")?;
+    rest.split_once("\" reads it:").map(|(map, _)| map)
+}
+
 #[test]
-fn the_columns_of_an_unknown_table_are_proposed_and_can_be_used() {
+fn a_map_is_proposed_that_reads_the_table() {
     let place = Place::new();
-    let line = |n: u64| format!("{n};WRITE;{};4096\n", n % 16 * 4096);
-    let lines: Vec<String> = (0..64).map(line).collect();
-    let lines = lines.concat();
-    place.write("t.csv", format!("when;kind;where;how_much\n{lines}"));
-    let map = "ts:us=when,op=kind,off:bytes=where,len:bytes=how_much";
-    let refused = place.ftlab("inspect t.csv");
-    refused
-        .fails(1, &["if it is a table with these columns", &format!("--map \"{map}\" reads it")]);
-    let json = place.ftlab(&format!("inspect t.csv --map {map} --json")).json();
-    assert_eq!(json["workloads"][0]["page_writes"], 64);
+    for (table, written, read, requests) in [
+        (
+            "TIME(s)     COMM    PID    DISK      T SECTOR     BYTES  LAT(ms)\n\
+             0.000004    tool    901    nvme0n1   W 2048       4096      0.43\n\
+             0.000104    tool    902    nvme0n1   R 2056       8192      0.10\n",
+            4096,
+            8192,
+            2,
+        ),
+        ("time_ms,op,offset_kb,size_kb\n1,W,4,4\n2,W,8,4\n", 8192, 0, 2),
+        (
+            "timestamp,device_id,op,offset_bytes,length_bytes\n1577808144360767,3,W,4096,16384\n\
+             1577808144360777,3,R,4096,4096\n",
+            16_384,
+            4096,
+            2,
+        ),
+        ("Time,Op,Offset,Bytes\n0.1,W,4096,4096\n0.2,W,8192,4096\n", 8192, 0, 2),
+        (
+            "filename,file_offset,op_type,request_io_size_bytes,start_time\n\
+             a1,1048576,WRITE,65536,1700000001.25\na1,0,READ,4096,1700000001.35\n",
+            65_536,
+            4096,
+            2,
+        ),
+    ] {
+        place.write("t.csv", table);
+        let refused = place.ftlab("inspect t.csv");
+        assert_eq!(refused.code, 1, "{}", refused.stdout);
+        let map = proposed_map(&refused.stderr).unwrap_or_else(|| panic!("{}", refused.stderr));
+        let json = place.ftlab(&format!("inspect t.csv --map {map} --json")).json();
+        let found = &json["workloads"][0];
+        assert_eq!(found["bytes"]["write"].as_u64().unwrap_or(0), written, "{map} {found}");
+        assert_eq!(found["bytes"]["read"].as_u64().unwrap_or(0), read, "{map}");
+        let count = |op: &str| found["requests"][op].as_u64().unwrap_or(0);
+        assert_eq!(count("write") + count("read"), requests, "{map}");
+    }
+}
+
+#[test]
+fn what_a_table_does_not_say_is_named_and_not_guessed() {
+    let place = Place::new();
+    for (table, missing) in [
+        (
+            "ts,opcode,slba,nlb\n100,write,16,7\n200,read,24,0\n",
+            "nlb as NVMe counts it, where 0 is one block",
+        ),
+        (
+            "version,time,op,size,lbn\n1,5633898,2a,512,42932745\n1,5633899,28,1024,42932747\n",
+            "in op mean",
+        ),
+        ("0, 114, 1, 4096, 4096, 0\n1, 120, 1, 4096, 8192, 0\n", "its columns have no names"),
+        ("time=1 op=W off=4096 len=512\ntime=2 op=R off=0 len=512\n", "rows of NAME=VALUE pairs"),
+        ("{\"op\": \"W\", \"off\": 4096}\n", "JSON"),
+    ] {
+        place.write("t.txt", table);
+        let refused = place.ftlab("inspect t.txt");
+        refused
+            .fails(1, &["t.txt: the content is of no format", missing, "with --format: parquet"]);
+        assert_eq!(proposed_map(&refused.stderr), None, "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn an_end_that_is_never_reached_is_an_error_of_every_command() {
+    let place = Place::new();
+    place.write("reads.csv", "op,lba,sectors\nread,0,8\n");
+    place.write("trims.csv", "op,lba,sectors\ntrim,0,8\n");
+    place.write("empty-writes.csv", "op,lba,sectors\nwrite,8,0\n");
+    let job =
+        |rw: &str| format!("[j]\nfilename=drive\nsize=1m\nrw={rw}\nbs=4k\ntime_based\nruntime=5\n");
+    place.write("reads.fio", job("randread"));
+    place.write("trims.fio", job("randtrim"));
+    let sample = |n: u32| {
+        let media = 15 * n;
+        format!(
+            "Host Bytes with Metadata Written (HBMW): {n}000000000000\n\
+             Media Bytes with Metadata Written (MBMW): {media}00000000000\n"
+        )
+    };
+    let log = (0..12).map(sample).collect::<Vec<_>>().concat();
+    place.write("fdp.log", log);
+    let drive = "--logical 1MiB --pages-per-block 16 --op 100%";
+    for workload in ["reads.csv", "trims.csv", "empty-writes.csv", "reads.fio", "trims.fio"] {
+        let file = format!(
+            "title = \"t\"\nworkloads = [\"{workload}\"]\nftls = [\"fifo\"]\n[drive]\nlogical = \"1MiB\"\n\
+             pages-per-block = 16\nop = \"100%\"\n[run]\nwrites = 100\n"
+        );
+        place.write("e.toml", file);
+        for command in [
+            format!("run {workload} {drive} --ftl fifo --writes 1000 --repeat"),
+            format!("run {workload} {drive} --ftl fifo --drive-writes 2 --repeat"),
+            format!("run {workload} {drive} --ftl fifo --until steady"),
+            format!(
+                "advise {workload} --logical 1MiB --pages-per-block 16 --target-waf 1.3 --ftl fifo"
+            ),
+            "sweep e.toml".to_owned(),
+        ] {
+            place.ftlab(&command).fails(1, &[workload, "it has no page writes at all"]);
+        }
+    }
+    let never = "it has no page writes at all";
+    place.ftlab("inspect reads.fio --logical 64MiB --writes 1000").fails(1, &["reads.fio", never]);
+    let fit = "fit fdp.log trims.fio --logical 1TB --pages 16384 --ftl fifo --op 10%..30%";
+    place.ftlab(fit).fails(2, &["trims.fio", never]);
+    // What counts requests comes to its end.
+    let converted = place.ftlab("convert trims.fio t.csv --logical 64MiB --writes 1000");
+    assert_eq!(converted.stdout, "wrote 1,000 requests to t.csv\n", "{}", converted.stderr);
 }
 
 #[test]

@@ -76,6 +76,85 @@ fn convert_says_what_a_format_has_no_place_for() {
 }
 
 #[test]
+fn an_iolog_has_no_request_of_no_bytes() {
+    let place = Place::new();
+    place.write("t.csv", "op,lba,sectors\nwrite,0,8\nwrite,8,0\nflush,0,0\ntrim,16,0\nread,8,8\n");
+    let made = place.ftlab("convert t.csv t.iolog");
+    let (first, rest) = made.stdout.split_once('\n').unwrap();
+    assert_eq!(first, "wrote 3 requests to t.iolog", "{}", made.stderr);
+    let omitted = "omitted, because the format cannot store them: 1 x trim, 1 x write\n";
+    assert!(rest.starts_with(omitted), "{rest}");
+    let log = std::fs::read_to_string(place.path().join("t.iolog")).unwrap();
+    let lines: Vec<_> = log.lines().filter(|line| line.ends_with(" 0")).collect();
+    assert_eq!(lines, ["2 ftlab-drive sync 0 0"], "{log}");
+}
+
+#[test]
+fn a_column_of_volumes_can_be_ignored() {
+    let place = Place::new();
+    place.write("t.trace", "1000 4 264719034 16 0\n2000 3 197570570 16 0\n3000 13 93230992 32 0\n");
+    place.ftlab("inspect t.trace --format mqsim").fails(
+        2,
+        &[
+            "requests for volume 3 follow requests for volume 4",
+            "--format mqsim:volume=ignore ignores it",
+        ],
+    );
+    let json = place.ftlab("inspect t.trace --format mqsim:volume=ignore --json").json();
+    assert_eq!(json["workloads"][0]["bytes"]["write"], 64 * 512);
+}
+
+#[cfg(feature = "containers")]
+#[test]
+fn a_trace_is_read_out_of_its_containers() {
+    const SPC: &[u8] = b"BZh91AY&SY\xbc\xa3/\xc2\0\0\x06X\x80\0\x10\0\x05\x7f\xe0\0\x80 \x001\0\0\x04\xaazO\x02\x1e\xa4R\
+        $\xe5\xbc9*\xcc6<\xad\xac,f\xe4i`\xd65\x14\xda \xf0\xbb\x92)\xc2\x84\x85\xe5\x19~\x10";
+    let place = Place::new();
+    place.write("t.spc.bz2", SPC);
+    let found = place.ftlab("inspect t.spc.bz2 --json");
+    assert_eq!(found.json()["workloads"][0]["format"], "spc", "{}", found.stderr);
+    let mut header = [0_u8; 512];
+    let text = b"op,off,len\nW,4096,4096\n";
+    header[..5].copy_from_slice(b"t.csv");
+    header[124..136].copy_from_slice(format!("{:011o} ", text.len()).as_bytes());
+    header[148..156].fill(b' ');
+    header[156] = b'0';
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    let mut tar = [&header[..], text].concat();
+    tar.resize(512 * 5, 0);
+    place.write("t.tar", tar);
+    let json = place.ftlab("inspect t.tar --map op=op,off:bytes=off,len:bytes=len --json").json();
+    assert_eq!(json["workloads"][0]["bytes"]["write"], 4096);
+}
+
+#[test]
+fn text_is_read_in_any_encoding_and_numbers_in_any_form() {
+    let place = Place::new();
+    let inspect = "inspect t.csv --map op=op,off:bytes=off,len:bytes=len --json";
+    let text = "op,off,len\nW,0x1000,4096.0\n";
+    let wide = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    let marked = format!("\u{feff}{text}");
+    for bytes in [
+        text.into(),
+        text.replace('\n', "\r\n").into(),
+        marked.clone().into(),
+        wide(text),
+        wide(&marked),
+    ] {
+        let bytes: Vec<u8> = bytes;
+        place.write("t.csv", &bytes);
+        let output = place.ftlab(inspect);
+        assert_eq!(output.code, 0, "{bytes:02x?} {}", output.stderr);
+        assert_eq!(output.json()["workloads"][0]["bytes"]["write"], 4096);
+    }
+    place.write("t.csv", "op,off,len\nW,0,4096.5\n");
+    place
+        .ftlab(inspect)
+        .fails(1, &["t.csv, line 2: \"W,0,4096.5\" is wrong: expected a whole number as length"]);
+}
+
+#[test]
 fn wrong_conversions_say_what_is_missing() {
     let place = Place::new();
     place.write("t.csv", "op,lba,sectors\nwrite,0,8\n");

@@ -34,7 +34,7 @@ pub(crate) fn inspect(
         }
         .into());
     }
-    let mut source = py.detach(|| workload.open(space.as_ref()))?;
+    let mut source = py.detach(|| workload.open_to_write(space.as_ref()))?;
     let default = InspectOptions::default();
     let options = InspectOptions {
         extent: Extent {

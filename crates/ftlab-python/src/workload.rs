@@ -127,6 +127,16 @@ impl Workload {
         })
     }
 
+    /// The same for whoever reads until so many pages are written.
+    pub(crate) fn open_to_write(&self, space: Option<&Space>) -> Result<Box<dyn TraceSource>> {
+        match (&self.inner, space) {
+            (SimWorkload::Generator(spec), Some(space)) => {
+                Ok(synthetic::build_to_write(spec, space)?)
+            }
+            _ => self.open(space),
+        }
+    }
+
     /// The exception that an iterator raised, instead of the error that it caused.
     pub(crate) fn raised_or(&self, error: impl Into<Error>) -> Error {
         take(&self.raised).map_or_else(|| error.into(), Error::from)

@@ -158,6 +158,7 @@ impl Experiment {
     ) -> Result<Prepared, SimError> {
         self.check_ftls()?;
         self.check_numbers()?;
+        self.check_writes()?;
         self.check_future()?;
         self.check_slc_cache()?;
         let timing = self.timing()?;
@@ -472,6 +473,14 @@ impl Experiment {
     /// Whether an FTL asks for these hints.
     fn asks_for(&self, hints: Hints) -> Result<bool, SimError> {
         Ok(self.hints()?.contains(&hints))
+    }
+
+    /// Refuses jobs of fio that cannot write, whatever the drive is.
+    fn check_writes(&self) -> Result<(), SimError> {
+        match self.workload.jobs()? {
+            Some(jobs) if !jobs.writes() => Err(SimError::NoWrites { name: self.workload.name() }),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses to look ahead where a first pass would leave nothing for the second.

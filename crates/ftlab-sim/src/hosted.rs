@@ -11,7 +11,7 @@ use ftlab_trace::fio::JobFile;
 use ftlab_trace::synthetic::Space;
 use ftlab_trace::{
     Arbiter, Clients, ClosedLoop, Issued, OpenOptions, RequestBatch, Skipped, TraceError,
-    TraceMetadata, TraceSource, Turn,
+    TraceMetadata, TraceSource, Turn, WriteWatch,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -30,6 +30,14 @@ pub(crate) enum WhichHosts {
 }
 
 impl WhichHosts {
+    /// Whether all of them end where time passes; transactions end by their number.
+    fn ends_by_the_clock(&self) -> bool {
+        match self {
+            Self::Jobs(jobs, _) => jobs.has_end_by_the_clock(),
+            Self::Threads(..) => false,
+        }
+    }
+
     /// The hosts; jobs that only read are refused if reads take no time.
     fn begin(
         &self,
@@ -88,6 +96,11 @@ struct Source {
     shared: Arc<Shared>,
     metadata: TraceMetadata,
     skipped: Skipped,
+    watch: WriteWatch,
+    /// Whether all hosts end where time passes.
+    ends_by_the_clock: bool,
+    /// When a request was issued last.
+    issued_ns: u64,
 }
 
 impl TraceSource for Source {
@@ -102,9 +115,15 @@ impl TraceSource for Source {
             inner.hosts.complete(host, done_ns.max(time_ns));
         }
         let turn = inner.hosts.turn()?;
-        if let Turn::Issue(_) = turn {
+        if let Turn::Issue(time_ns) = turn {
             inner.present = inner.hosts.issue(batch).map(|issued| (issued, 0));
+            if self.ends_by_the_clock && time_ns > self.issued_ns {
+                self.watch.forget();
+            }
+            self.issued_ns = time_ns;
         }
+        self.watch.see(batch);
+        self.watch.check(&self.metadata.format)?;
         Ok(turn != Turn::End)
     }
 
@@ -134,7 +153,14 @@ pub(crate) fn open(
     let notes = hosts.notes().into_iter().map(|(name, text)| (name.to_owned(), text));
     metadata.properties.extend(notes);
     let shared = Arc::new(Shared(Mutex::new(Inner { hosts, present: None })));
-    let source = Source { shared: Arc::clone(&shared), metadata, skipped: Skipped::default() };
+    let source = Source {
+        shared: Arc::clone(&shared),
+        metadata,
+        skipped: Skipped::default(),
+        watch: WriteWatch::default(),
+        ends_by_the_clock: which.ends_by_the_clock(),
+        issued_ns: 0,
+    };
     Ok((Box::new(source), shared))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::SimError;
 use crate::workload::Workload;
-use ftlab_trace::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
+use ftlab_trace::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, WriteWatch};
 
 /// Reads a trace from its first request to the last, and then again. Within a pass all intervals between
 /// writes to a page are those of the trace; times go on from pass to pass.
@@ -17,6 +17,8 @@ pub(crate) struct Repeated {
     last_us: u64,
     /// Whether this pass has had a request: otherwise there would be no end to opening it.
     has_any: bool,
+    /// Ends what would be repeated for ever.
+    watch: WriteWatch,
 }
 
 impl Repeated {
@@ -42,10 +44,12 @@ impl Repeated {
             before_us: 0,
             last_us: 0,
             has_any: false,
+            watch: WriteWatch::default(),
         })
     }
 
     fn begin_again(&mut self) -> Result<(), TraceError> {
+        self.watch.end_pass(&self.workload.name())?;
         let opened = self.workload.open_trace(self.page_bytes, self.need_time);
         let failed = |error: SimError| TraceError::Io {
             name: self.workload.name(),
@@ -73,6 +77,7 @@ impl TraceSource for Repeated {
             self.begin_again()?;
         }
         self.has_any = true;
+        self.watch.see(batch);
         for time in &mut batch.time_us {
             *time += self.before_us;
             self.last_us = self.last_us.max(*time);
@@ -119,6 +124,20 @@ mod tests {
         let steps: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert_eq!(steps[0], 20);
         assert!(times.is_sorted() && steps[2] == 20 && steps[4] == 20, "{times:?}");
+    }
+
+    #[test]
+    fn a_pass_without_a_page_write_is_the_last() {
+        for lines in ["10,R,0,1\n", "10,T,0,1\n", "10,F,0,0\n", "10,W,0,0\n"] {
+            let mut source = repeated(lines);
+            let mut batch = RequestBatch::with_limit(2);
+            assert!(source.next_batch(&mut batch).unwrap());
+            let error = source.next_batch(&mut batch).unwrap_err().to_string();
+            assert_eq!(
+                error,
+                "test: it has no page writes at all among its 1 requests; take a workload that writes"
+            );
+        }
     }
 
     #[test]

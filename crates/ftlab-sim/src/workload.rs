@@ -232,7 +232,7 @@ impl Workload {
     /// The generator's requests for this drive, or those of the trace.
     pub fn generate(&self, space: &Space) -> Result<Box<dyn TraceSource>, SimError> {
         Ok(match self {
-            Self::Generator(spec) => synthetic::build(spec, space)?,
+            Self::Generator(spec) => synthetic::build_to_write(spec, space)?,
             Self::Trace { path, options } => open(path, &reading(options, space.page_bytes))?,
             Self::Requests(requests) => requests.open()?,
         })

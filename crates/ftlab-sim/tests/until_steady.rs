@@ -1,8 +1,13 @@
 //! Runs that end when write amplification is steady.
 
 use ftlab_sim::result::RunResult;
-use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Requests, Verdict, Workload};
+use ftlab_sim::{
+    DriveOptions, Experiment, Fill, Length, Logical, Physical, Requests, Verdict, Workload,
+};
+use ftlab_spec::Share;
 use ftlab_trace::{Input, OpenOptions, open_input};
+use proptest::prelude::*;
+use std::io::Write;
 
 const PAGES: u64 = 8192;
 
@@ -22,7 +27,11 @@ fn generator(text: &str) -> Workload {
 /// A trace of so many uniform writes.
 fn trace(writes: u64) -> Workload {
     let line = |n: u64| format!("W,{},1\n", (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) % PAGES);
-    let lines: String = (0..writes).map(line).collect();
+    trace_of((0..writes).map(line).collect())
+}
+
+/// A trace of lines `OPERATION,PAGE,PAGES`.
+fn trace_of(lines: String) -> Workload {
     let open = move || {
         let input = Input::from_bytes("test", lines.clone().into_bytes())?;
         let map = Some("op=1,off:pages=2,len:pages=3".to_owned());
@@ -94,4 +103,71 @@ fn what_can_be_read_once_cannot_be_repeated_and_the_future_of_a_steady_run_is_no
     let future = Experiment { ftls: fk, ..experiment(generator("uniform"), 5.0) };
     let error = future.prepare().err().unwrap().to_string();
     assert!(error.starts_with("an FTL that knows the future needs to know"), "{error}");
+}
+
+/// What ends a run, besides a trace.
+const ENDS: [Length; 4] =
+    [Length::OfWorkload, Length::Writes(700), Length::DriveWrites(2.0), Length::UntilSteady(3.0)];
+
+/// A run of one FTL on a drive of a few blocks.
+fn small(workload: Workload, length: Length) -> Experiment {
+    let drive = DriveOptions {
+        logical: Logical::Pages(512),
+        pages_per_block: Some(16),
+        physical: Physical::OverProvisioning(Share(0.5)),
+        ..DriveOptions::default()
+    };
+    Experiment {
+        drive,
+        length,
+        fill: Fill::None,
+        ftls: vec!["1r-greedy".parse().unwrap()],
+        ..experiment(workload, 1.0)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_end_is_reached_or_refused(
+        requests in prop::collection::vec((prop::sample::select(vec!["R", "T", "F", "W"]), 0..512_u32, 0..2_u32), 1..5),
+        end in prop::sample::select(ENDS.to_vec()),
+        repeat in any::<bool>(),
+    ) {
+        let line = |(op, page, pages): &(&str, u32, u32)| format!("{op},{page},{pages}\n");
+        let lines = requests.iter().map(line).collect::<Vec<_>>().concat();
+        let writes = requests.iter().any(|(op, _, pages)| *op == "W" && *pages > 0);
+        let result = Experiment { repeat, ..small(trace_of(lines), end) }.run(&mut ());
+        match result {
+            Ok(result) => prop_assert!(writes && result.runs[0].host_writes > 0),
+            Err(error) => prop_assert!(!writes && error.to_string().contains("it has no page writes at all"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn jobs_that_cannot_write_are_refused_whatever_the_end_and_the_clock() {
+    let base = "filename=drive\nbs=4k\nsize=1m\n";
+    for job in [
+        "rw=randread\ntime_based\nruntime=5",
+        "rw=randtrim\ntime_based\nruntime=5",
+        "rw=read",
+        "rw=trim\nloops=1000000",
+        "rw=rw\nrwmixread=100\ntime_based",
+    ] {
+        let mut file = tempfile::Builder::new().suffix(".fio").tempfile().unwrap();
+        writeln!(file, "[a]\n{base}{job}").unwrap();
+        for end in ENDS {
+            for timing in [None, Some("slc:unit=request")] {
+                let workload = generator(&file.path().display().to_string());
+                let timing = timing.map(|timing| timing.parse().unwrap());
+                let error = Experiment { timing, ..small(workload, end) }
+                    .run(&mut ())
+                    .unwrap_err()
+                    .to_string();
+                assert!(error.contains("it has no page writes at all"), "{job}: {error}");
+            }
+        }
+    }
 }

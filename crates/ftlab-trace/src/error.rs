@@ -30,16 +30,14 @@ pub enum TraceError {
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// The content is of no known format.
-    #[error(
-        "{name}: the content is of no format that is recognised by itself ({looks}); name one with --format: {known}"
-    )]
+    #[error("{name}: the content is of no format that is recognised by itself ({looks}); {remedy}")]
     UnknownContent {
         /// The file.
         name: String,
         /// What it looks like.
         looks: String,
-        /// Formats and what each is.
-        known: String,
+        /// What to do about it; formats and what each is.
+        remedy: String,
     },
     /// The content could be of several formats, or of one that nothing proves.
     #[error("{name}: the content {verdict}; say which with --format NAME: {candidates}")]
@@ -105,7 +103,8 @@ pub enum TraceError {
     },
     /// Not one request came out of the file.
     #[error(
-        "{name}: no requests in {lines} {unit}s ({skipped}); check --format, its parameters and --map"
+        "{name}: no requests in {lines} {unit}s ({skipped}); {}",
+        remedy.as_deref().unwrap_or("check --format, its parameters and --map")
     )]
     NoRequests {
         /// The file.
@@ -116,6 +115,18 @@ pub enum TraceError {
         lines: u64,
         /// Why they were passed over.
         skipped: String,
+        /// What to do about it, if that is known.
+        remedy: Option<String>,
+    },
+    /// The end that is asked for counts page writes, and none come.
+    #[error("{name}: {what}; {remedy}")]
+    NoPageWrites {
+        /// The workload.
+        name: String,
+        /// How long none came.
+        what: String,
+        /// What to do about it.
+        remedy: &'static str,
     },
     /// A conversion has no request to write.
     #[error(

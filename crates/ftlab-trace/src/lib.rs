@@ -62,6 +62,7 @@ mod skipped;
 mod source;
 mod streams;
 mod volumes;
+mod write_watch;
 
 pub use arbiter::Arbiter;
 pub use caught::panic_becomes_error;
@@ -72,7 +73,7 @@ pub use error::{TraceError, room};
 pub use ftlab_hardware::share_one_heap;
 pub use hash::{RequestHasher, trace_hash};
 pub use identity::trace_identity;
-pub use input::{Compression, Input, files_beside};
+pub use input::{Compression, Input, decode_text, files_beside, read_text};
 pub use memory::{available_bytes, check_memory};
 pub use open::{open, open_input};
 pub use open_options::{Layout, OpenOptions};
@@ -87,3 +88,4 @@ pub use sink::{
 pub use skipped::{Skipped, SkippedLines};
 pub use source::{TraceMetadata, TraceSource};
 pub use streams::{StreamMap, name_streams};
+pub use write_watch::WriteWatch;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Opens the trace at `path` (`-` is standard input).
 ///
-/// gzip and zstd are recognised by content and unpacked on the way; so is the format, unless
+/// What it is packed in is recognised by content and taken off on the way; so is the format, unless
 /// `options` names one.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn TraceSource>, TraceError> {
     open_input(Input::open(path)?, options)

@@ -204,10 +204,11 @@ fn every_reader_is_registered_and_documented() {
         "rwbs",
         "cut",
         "delimiter",
-        "guess",
+        "proposal",
         "map",
         "preset",
         "rows",
+        "strangers",
         "tests",
     ];
     for folder in [directory.clone(), directory.join("csv")] {

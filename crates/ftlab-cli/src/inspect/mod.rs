@@ -16,7 +16,7 @@ use describe::{describe, provenance};
 use ftlab_sim::Workload;
 use ftlab_spec::ByteSize;
 use ftlab_trace::analyze::{self, Extent, InspectOptions, Inspection, Inspections, LogWindow};
-use ftlab_trace::synthetic::build;
+use ftlab_trace::synthetic::build_to_write;
 use ftlab_trace::{TraceSource, open};
 use moment::Moment;
 use statistics::statistics;
@@ -204,7 +204,8 @@ fn prepare(
         Workload::Generator(spec) => {
             let seed = args.seed.unwrap_or(1);
             let writes = args.part.writes;
-            build(spec, &generator_space(&workload, asked_pages, writes, args.page_size, seed)?)?
+            let space = generator_space(&workload, asked_pages, writes, args.page_size, seed)?;
+            build_to_write(spec, &space)?
         }
         Workload::Requests(requests) => requests.open()?,
     };

@@ -187,7 +187,10 @@ impl Evidence {
 
     /// An error if nothing can be concluded: it names what to record.
     pub(super) fn require_any(&self, name: &str, logical_bytes: u64) -> Result<(), SimError> {
-        if self.rewrite_share >= REWRITES_MIN || self.page_writes == 0 {
+        if self.page_writes == 0 {
+            return Err(SimError::NoWrites { name: name.into() });
+        }
+        if self.rewrite_share >= REWRITES_MIN {
             return Ok(());
         }
         Err(SimError::Unusable {

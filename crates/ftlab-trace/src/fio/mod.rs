@@ -218,6 +218,11 @@ impl JobFile {
         self.threads.iter().all(|thread| !thread.options.time_based && thread.replay_ends())
     }
 
+    /// Whether any job can write: what a job replays may.
+    pub fn writes(&self) -> bool {
+        self.threads.iter().any(Thread::writes)
+    }
+
     /// Whether all jobs end where there is a clock, and so `time_based` jobs do by their `runtime`.
     pub fn has_end_by_the_clock(&self) -> bool {
         self.threads.iter().all(|thread| thread.options.runtime_us > 0 || thread.replay_ends())

@@ -138,6 +138,13 @@ impl Thread {
         replayed.is_none_or(|name| Path::new(name).exists()) || self.options.number_ios > 0
     }
 
+    /// Whether it can write: what it replays may.
+    pub(super) fn writes(&self) -> bool {
+        let options = &self.options;
+        let [reads, writes, _] = options.direction.does;
+        options.read_iolog.is_some() || (writes && !(reads && options.rwmixread == 100))
+    }
+
     /// Whether `randrepeat` holds while the job runs: `randseed` takes it back.
     pub(super) fn is_repeatable(&self) -> bool {
         self.options.randrepeat && self.options.randseed.is_none()

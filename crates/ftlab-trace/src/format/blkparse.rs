@@ -6,20 +6,23 @@
 //! ```
 //!
 //! Each request appears several times, once per action (Q queued, D issued, C completed, ...), so
-//! exactly one action is kept. `rwbs` tells the operation: W write; R read; D discard, a trim; N
+//! exactly one action is kept; a request that was requeued (R) and issued again is one request. `rwbs` tells the operation: W write; R read; D discard, a trim; N
 //! with a length is write-zeroes, a trim; F first is a flush, before the write if one follows
 //! (`FWFSM`); the letters after it (F forced unit access, S synchronous, M metadata, A read-ahead)
 //! change nothing. Lines of other actions, messages and the summary at the end are passed over.
 //! A device is a volume, called `MAJ,MIN`.
 
 use super::fields::{Fields, decimal, fixed_point};
-use super::rwbs::{self, is_device};
+use super::rwbs::{self, AGAIN, Requeued, is_device};
 use super::{FormatInfo, Looks, first_lines};
 use crate::input::{ItemParser, LineSource, Verdict};
 use crate::volumes::VolumeNames;
 use crate::{Input, OpenOptions, RequestBatch, TraceError, TraceSource};
 use ftlab_spec::{Parameters, Spec, Value};
 use std::fmt;
+
+/// The actions that can be kept, those first that say best what the drive sees.
+pub(super) const ACTIONS: &[u8; 4] = b"DCIQ";
 
 /// One action letter of blkparse, such as D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +69,13 @@ fn open(
     options: &OpenOptions,
 ) -> Result<Box<dyn TraceSource>, TraceError> {
     let BlkparseParameters { action } = BlkparseParameters::from_spec(spec)?;
-    let parser = Parser { action: action.0, devices: VolumeNames::default(), in_summary: false };
+    let parser = Parser {
+        action: action.0,
+        devices: VolumeNames::default(),
+        in_summary: false,
+        requeued: Requeued::default(),
+        seen: [false; ACTIONS.len()],
+    };
     Ok(Box::new(LineSource::new(input, parser, spec.to_string(), options)))
 }
 
@@ -80,6 +89,9 @@ struct Parser {
     action: u8,
     devices: VolumeNames,
     in_summary: bool,
+    requeued: Requeued,
+    /// Which of [`ACTIONS`] came besides.
+    seen: [bool; ACTIONS.len()],
 }
 
 const EXPECTED: &str = "\"MAJ,MIN CPU SEQUENCE SECONDS PID ACTION RWBS SECTOR + SECTORS\"";
@@ -94,13 +106,20 @@ impl ItemParser for Parser {
             return self.other_line(line);
         };
         if event.action != [self.action] {
-            return Verdict::Skip("another action");
+            return self.other_action(&event);
         }
         if self.devices.known(event.device).is_none() && !is_device(event.device) {
             return Verdict::Bad(EXPECTED);
         }
+        let extent = match event.extent() {
+            Ok(extent) => extent,
+            Err(verdict) => return verdict,
+        };
+        if !self.requeued.is_empty() && self.is_again(&event, extent) {
+            return Verdict::Skip(AGAIN);
+        }
         let requests = batch.len();
-        let verdict = event.push(batch);
+        let verdict = rwbs::push(event.rwbs, event.time_us, extent, batch);
         if matches!(verdict, Verdict::Parsed) {
             let device = self.devices.number(event.device);
             batch.volume.extend(std::iter::repeat_n(device, batch.len() - requests));
@@ -111,9 +130,50 @@ impl ItemParser for Parser {
     fn volumes(&self) -> &[String] {
         self.devices.as_slice()
     }
+
+    fn remedy(&self) -> Option<String> {
+        remedy("blkparse", self.seen)
+    }
+}
+
+/// How the requests of a trace are kept that has none of the action that is kept, but `seen` of [`ACTIONS`].
+pub(super) fn remedy(format: &str, seen: [bool; ACTIONS.len()]) -> Option<String> {
+    let (action, _) = ACTIONS.iter().zip(seen).find(|(_, seen)| *seen)?;
+    let action = Action(*action);
+    Some(format!(
+        "it has requests with action {action}: --format {format}:action={action} keeps these"
+    ))
 }
 
 impl Parser {
+    /// An event of an action that is not kept.
+    #[inline]
+    fn other_action(&mut self, event: &Event<'_>) -> Verdict {
+        let [action] = event.action else { return Verdict::Skip("another action") };
+        if let Some(at) = ACTIONS.iter().position(|other| other == action) {
+            self.seen[at] = true;
+        } else if *action == b'R' && matches!(self.action, b'D' | b'I') {
+            self.requeue(event);
+        }
+        Verdict::Skip("another action")
+    }
+
+    /// A request goes back to its queue.
+    #[cold]
+    fn requeue(&mut self, event: &Event<'_>) {
+        // One of a device that has had none is not counted twice.
+        if let (Some(device), Ok(extent)) = (self.devices.known(event.device), event.extent()) {
+            self.requeued.add(device, event.rwbs, extent);
+        }
+    }
+
+    /// Whether a request is one that went back.
+    #[cold]
+    fn is_again(&mut self, event: &Event<'_>, extent: (u64, u64)) -> bool {
+        let device = self.devices.known(event.device);
+        device.is_some_and(|device| self.requeued.take(device, event.rwbs, extent))
+    }
+
     /// A line that is not an event.
     fn other_line(&mut self, line: &[u8]) -> Verdict {
         let line = line.trim_ascii();
@@ -155,26 +215,25 @@ impl<'a> Event<'a> {
         Some(Self { device, time_us, action, rwbs, rest: fields })
     }
 
-    /// Adds the request of this line.
+    /// The first sector, and how many.
     #[inline]
-    fn push(&self, batch: &mut RequestBatch) -> Verdict {
+    fn extent(&self) -> Result<(u64, u64), Verdict> {
         let mut rest = self.rest.clone();
         let extent = (rest.next(), rest.next(), rest.next());
-        let (lba, sectors) = match extent {
+        match extent {
             (Some(lba), Some(b"+"), Some(sectors)) => match (decimal(lba), decimal(sectors)) {
-                (Some(lba), Some(sectors)) => (lba, sectors),
-                _ => return Verdict::Bad(EXPECTED),
+                (Some(lba), Some(sectors)) => Ok((lba, sectors)),
+                _ => Err(Verdict::Bad(EXPECTED)),
             },
             // A flush has no extent: "FN [task]", completed "FN 0 [0]".
-            (None, ..) => (0, 0),
-            (Some(task), ..) if task.starts_with(b"[") => (0, 0),
-            (Some(_), Some(error), _) if error.starts_with(b"[") => (0, 0),
+            (None, ..) => Ok((0, 0)),
+            (Some(task), ..) if task.starts_with(b"[") => Ok((0, 0)),
+            (Some(_), Some(error), _) if error.starts_with(b"[") => Ok((0, 0)),
             (Some(_), Some(command), _) if command.starts_with(b"(") => {
-                return Verdict::Skip("packet command");
+                Err(Verdict::Skip("packet command"))
             }
-            _ => return Verdict::Bad(EXPECTED),
-        };
-        rwbs::push(self.rwbs, self.time_us, (lba, sectors), batch)
+            _ => Err(Verdict::Bad(EXPECTED)),
+        }
     }
 }
 
@@ -232,6 +291,60 @@ CPU0 (8,16):
     }
 
     #[test]
+    fn a_requeued_request_is_one() {
+        let lines = |events: &[(&str, &str)]| {
+            let line =
+                |(action, rest): &(&str, &str)| format!("8,0 1 1 0.0 5 {action} {rest} [0]\n");
+            events.iter().map(line).collect::<String>()
+        };
+        let write = "WS 8 + 8";
+        let text = lines(&[
+            ("Q", write),
+            ("I", write),
+            ("D", write),
+            ("R", write),
+            ("I", write),
+            ("D", "R 8 + 8"),
+            ("D", write),
+            ("R", write),
+            ("D", write),
+            ("C", write),
+            ("D", write),
+        ]);
+        for (action, count) in [("Q", 1), ("I", 1), ("D", 3), ("C", 1)] {
+            let (batch, skipped) = parse(&text, &format!(":action={action}")).unwrap();
+            assert_eq!(batch.len(), count, "{action}: {skipped}");
+        }
+        let (_, skipped) = parse(&text, "").unwrap();
+        assert!(
+            skipped.contains("2 x request that was requeued, and issued again, first line 7"),
+            "{skipped}"
+        );
+    }
+
+    #[test]
+    fn the_letters_of_flags_change_nothing() {
+        let text = "\
+259,0 1 1 0.1 1 D DS 0 + 2048 [a]
+259,0 1 2 0.2 1 D FWFS 2048 + 8 [jbd2/x 1-8]
+259,0 1 3 0.3 1 D FN [a]
+259,0 1 4 0.4 1 D WSM 8192 + 16 [a b]
+259,0 1 5 0.5 1 D RA 8192 + 16 [a]
+259,0 1 6 0.6 1 C RA 8192 + 16 [0]
+";
+        let (batch, _) = parse(text, "").unwrap();
+        let expected = [
+            (Op::Trim, 0, 2048),
+            (Op::Flush, 0, 0),
+            (Op::Write, 2048, 8),
+            (Op::Flush, 0, 0),
+            (Op::Write, 8192, 16),
+            (Op::Read, 8192, 16),
+        ];
+        assert_eq!(batch.iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
     fn a_device_is_a_volume() {
         let text = "8,0 1 1 0.0 5 D W 8 + 8 [a]\n8,16 1 1 0.0 5 D FW 16 + 8 [a]\n";
         let error = parse(text, "").unwrap_err();
@@ -260,8 +373,15 @@ CPU0 (8,16):
 
     #[test]
     fn nothing_kept_is_an_error_that_shows_what_there_was() {
-        let error = parse("8,0 1 1 0.0 5 Q W 8 + 8 [a]\n", "").unwrap_err();
-        assert!(error.contains("no requests in 1 lines (1 x another action"), "{error}");
+        let error =
+            parse("8,0 1 1 0.0 5 Q W 8 + 8 [a]\n8,0 1 2 0.0 5 G W 8 + 8 [a]\n", "").unwrap_err();
+        assert!(error.contains("no requests in 2 lines (2 x another action"), "{error}");
+        assert!(error.ends_with("--format blkparse:action=Q keeps these"), "{error}");
+        let completed =
+            parse("8,0 1 1 0.0 5 Q W 8 + 8 [a]\n8,0 1 2 0.1 5 C W 8 + 8 [0]\n", "").unwrap_err();
+        assert!(completed.ends_with("--format blkparse:action=C keeps these"), "{completed}");
+        let empty = parse("8,0 1 1 0.0 5 m N something\n", "").unwrap_err();
+        assert!(empty.ends_with("check --format, its parameters and --map"), "{empty}");
         let error = parse("", ":action=X").unwrap_err();
         assert!(error.contains("action=X is not an action letter"), "{error}");
     }

@@ -16,12 +16,12 @@
 //! # Traps
 //! - One CPU's file is a part of the trace. All files beside the one that is named are read with it,
 //!   merged by time.
-//! - A request appears once per action: exactly one is kept, as in [`blkparse`](super::blkparse).
+//! - A request appears once per action: exactly one is kept, as in [`blkparse`].
 //! - Write-zeroes requests look like writes; only text of blkparse or ftrace tells them apart.
 
 use super::FormatInfo;
-use super::blkparse::Action;
-use super::rwbs;
+use super::blkparse::{self, ACTIONS, Action};
+use super::rwbs::{self, AGAIN, Requeued};
 use crate::input::{Progress, Records, Tally, Unit, Verdict};
 use crate::volumes::VolumeNames;
 use crate::{Input, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
@@ -71,12 +71,9 @@ fn open(
     }
     inputs.insert(0, input);
     let mut source = Merged {
-        action: match action.0 {
-            b'Q' => 1,
-            b'I' => 12,
-            b'C' => 8,
-            _ => 7,
-        },
+        action: action_number(action.0),
+        requeued: Requeued::default(),
+        seen: [false; ACTIONS.len()],
         progress: inputs.iter().map(Input::progress).collect(),
         files: inputs.into_iter().map(CpuFile::new).collect(),
         next: BinaryHeap::new(),
@@ -91,6 +88,19 @@ fn open(
     }
     Ok(Box::new(source))
 }
+
+/// The number of an action that can be kept.
+fn action_number(letter: u8) -> u32 {
+    match letter {
+        b'Q' => 1,
+        b'I' => 12,
+        b'C' => 8,
+        _ => 7,
+    }
+}
+
+/// The number of the action of a request that goes back to its queue.
+const REQUEUED: u32 = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ByteOrder {
@@ -136,6 +146,11 @@ impl Record {
 
     fn data_bytes(&self) -> u32 {
         self.u32_at(24)
+    }
+
+    /// The first sector, and how many.
+    fn extent(&self) -> (u64, u64) {
+        (self.sector(), u64::from(self.data_bytes()).div_ceil(crate::pages::SECTOR_BYTES))
     }
 
     /// What happened: the lower half of the action.
@@ -202,6 +217,9 @@ impl CpuFile {
 /// The files of all CPUs as one trace.
 struct Merged {
     action: u32,
+    requeued: Requeued,
+    /// Which of [`ACTIONS`] came besides.
+    seen: [bool; ACTIONS.len()],
     files: Vec<CpuFile>,
     progress: Vec<Progress>,
     /// The next record of every file that has one: time, index of the file, record.
@@ -231,6 +249,28 @@ impl Merged {
     }
 }
 
+impl Merged {
+    /// What becomes of a record that asks for nothing.
+    fn judge(&mut self, record: &Record) -> Option<Verdict> {
+        if record.bits() & NOTIFY != 0 {
+            return Some(Verdict::Skip("message"));
+        }
+        let action = record.action();
+        if action == self.action {
+            let is_again = !self.requeued.is_empty()
+                && self.requeued.take(record.device(), &rwbs_of(record), record.extent());
+            return is_again.then_some(Verdict::Skip(AGAIN));
+        }
+        if action == REQUEUED && [b'D', b'I'].map(action_number).contains(&self.action) {
+            self.requeued.add(record.device(), &rwbs_of(record), record.extent());
+        }
+        for (letter, seen) in ACTIONS.iter().zip(&mut self.seen) {
+            *seen |= action == action_number(*letter);
+        }
+        Some(Verdict::Skip("another action"))
+    }
+}
+
 impl TraceSource for Merged {
     fn metadata(&self) -> &TraceMetadata {
         &self.metadata
@@ -240,15 +280,18 @@ impl TraceSource for Merged {
         batch.clear();
         while !batch.is_full() {
             let Some(Reverse((_, index, record))) = self.next.pop() else { break };
-            let (requests, action) = (batch.len(), self.action);
-            self.tally.next(&record.bytes, batch, |batch| push(&record, action, batch))?;
+            let requests = batch.len();
+            let verdict = self.judge(&record);
+            self.tally.next(&record.bytes, batch, |batch| {
+                verdict.unwrap_or_else(|| push(&record, batch))
+            })?;
             if batch.len() > requests {
                 let volume = self.volume(record.device());
                 batch.volume.resize(batch.len(), volume);
             }
             self.read_ahead(index)?;
         }
-        self.tally.complete(batch, self.need_time)
+        self.tally.complete(batch, self.need_time, || blkparse::remedy("blktrace", self.seen))
     }
 
     fn skipped(&self) -> &Skipped {
@@ -265,26 +308,23 @@ impl TraceSource for Merged {
     }
 }
 
-/// Adds the request of a record with this action.
-fn push(record: &Record, action: u32, batch: &mut RequestBatch) -> Verdict {
+/// The letters of a record: a blank, if no flush comes first, and the operation.
+fn rwbs_of(record: &Record) -> [u8; 2] {
     let bits = record.bits();
-    if bits & NOTIFY != 0 {
-        return Verdict::Skip("message");
-    }
-    if record.action() != action {
-        return Verdict::Skip("another action");
-    }
-    let bytes = record.data_bytes();
     let operation = match bits {
         _ if bits & DISCARD != 0 => b'D',
         _ if bits & WRITE != 0 => b'W',
-        _ if bytes > 0 => b'R',
+        _ if record.data_bytes() > 0 => b'R',
         _ => b'N',
     };
-    let letters = [b'F', operation];
-    let rwbs = if bits & FLUSH != 0 { &letters[..] } else { &letters[1..] };
-    let sectors = u64::from(bytes).div_ceil(crate::pages::SECTOR_BYTES);
-    rwbs::push(rwbs, record.time_ns() / 1000, (record.sector(), sectors), batch)
+    [if bits & FLUSH != 0 { b'F' } else { b' ' }, operation]
+}
+
+/// Adds the request of a record.
+fn push(record: &Record, batch: &mut RequestBatch) -> Verdict {
+    let letters = rwbs_of(record);
+    let rwbs = letters.strip_prefix(b" ").unwrap_or(&letters);
+    rwbs::push(rwbs, record.time_ns() / 1000, record.extent(), batch)
 }
 
 #[cfg(test)]
@@ -347,6 +387,22 @@ mod tests {
             let (batch, _) = read(file, Some("blktrace:action=Q")).unwrap();
             assert_eq!(batch.time_us, [1]);
         }
+    }
+
+    #[test]
+    fn a_requeued_request_is_one() {
+        let write = |time, action| (time, 8, 4096, WRITE << 16 | action);
+        let records = [write(1_000, 7), write(2_000, REQUEUED), write(3_000, 7), write(4_000, 7)];
+        let file: Vec<u8> = records.into_iter().flat_map(|record| bytes(record, false)).collect();
+        let (batch, skipped) = read(file, None).unwrap();
+        assert_eq!(batch.time_us, [1, 4]);
+        assert!(skipped.contains("1 x request that was requeued, and issued again"), "{skipped}");
+    }
+
+    #[test]
+    fn another_action_is_proposed_if_there_is_none_of_this() {
+        let error = read(bytes(RECORDS[0], false), None).unwrap_err();
+        assert!(error.ends_with("--format blktrace:action=Q keeps these"), "{error}");
     }
 
     #[test]

@@ -71,6 +71,55 @@ pub(super) fn fixed_point(text: &[u8], digits: usize) -> Option<u64> {
     Some(number)
 }
 
+/// A whole number as programs write it: in decimal digits, or as in `0x1000`, `4096.0` or `4.096e3`; `None` for
+/// anything else, or above 2^64 - 1.
+#[inline]
+pub(super) fn whole(text: &[u8]) -> Option<u64> {
+    decimal(text).or_else(|| odd_whole(text))
+}
+
+#[cold]
+fn odd_whole(text: &[u8]) -> Option<u64> {
+    let Some(digits) = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")) else {
+        return scaled(text, 0, true);
+    };
+    let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
+    u64::from_str_radix(digits, 16).ok()
+}
+
+/// A number with a fraction, an exponent or both, times 10^`power`: what is left after the point then is cut, or
+/// is not there if the number has to be `exact`.
+#[cold]
+pub(super) fn scaled(text: &[u8], power: i32, exact: bool) -> Option<u64> {
+    const EXPONENT_MAX: u32 = 400;
+    let text = std::str::from_utf8(text).ok()?;
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let exponent: i32 =
+        exponent.parse().ok().filter(|exponent: &i32| exponent.unsigned_abs() <= EXPONENT_MAX)?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = whole.bytes().chain(fraction.bytes());
+    if whole.is_empty() || !digits.clone().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // Digits before the point, once it has moved.
+    let kept = i32::try_from(whole.len()).ok()? + exponent + power;
+    let mut number = 0_u64;
+    let mut left = kept;
+    for digit in digits.map(|byte| u64::from(byte - b'0')) {
+        if left > 0 {
+            number = number.checked_mul(10)?.checked_add(digit)?;
+        } else if exact && digit > 0 {
+            return None;
+        }
+        left -= 1;
+    }
+    while left > 0 && number > 0 {
+        number = number.checked_mul(10)?;
+        left -= 1;
+    }
+    Some(number)
+}
+
 /// The sectors that a range of bytes touches (`outward`) or covers whole; `None` where they do not
 /// fit in the numbers of a request.
 #[inline]
@@ -106,6 +155,43 @@ mod tests {
         for wrong in ["18446744073709551616", "", "-1", "+1", "1 ", "0x1", "+0000000000000000001"] {
             assert_eq!(decimal(wrong.as_bytes()), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_come_in_other_forms() {
+        for (text, number) in [
+            ("0x1000", 4096),
+            ("0XffffffffffffffFF", u64::MAX),
+            ("4096.0", 4096),
+            ("4096.", 4096),
+            ("4.096e3", 4096),
+            ("4.096E+03", 4096),
+            ("40960e-1", 4096),
+            ("0e300", 0),
+            ("0.0", 0),
+            ("000000000000000000000000000007.000", 7),
+        ] {
+            assert_eq!(whole(text.as_bytes()), Some(number), "{text}");
+        }
+        for wrong in [
+            "",
+            "0x",
+            "0x+1",
+            "0x10000000000000000",
+            "4096.5",
+            "4.0965e3",
+            "-1.0",
+            ".5",
+            "e3",
+            "1e",
+            "1e99",
+            "4 096",
+            "nan",
+        ] {
+            assert_eq!(whole(wrong.as_bytes()), None, "{wrong}");
+        }
+        assert_eq!(scaled(b"1.4561400000002049e9", 6, false), Some(1_456_140_000_000_204));
+        assert_eq!(scaled(b"15e-7", 6, false), Some(1));
     }
 
     #[test]

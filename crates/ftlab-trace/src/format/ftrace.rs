@@ -20,7 +20,7 @@
 //! - A write-zeroes request that the device refuses is followed by the writes that replace it.
 
 use super::fields::{Fields, decimal, fixed_point};
-use super::rwbs::{self, is_device};
+use super::rwbs::{self, AGAIN, Requeued, is_device};
 use super::{FormatInfo, Looks, first_lines};
 use crate::input::{ItemParser, LineSource, Verdict};
 use crate::volumes::VolumeNames;
@@ -70,6 +70,9 @@ fn open(
     let parser = Parser {
         event: Finder::new(&format!("{event}: ")).into_owned(),
         devices: VolumeNames::default(),
+        requeued: Requeued::default(),
+        counts_issues: matches!(event, Event::Issue | Event::Insert),
+        seen: None,
     };
     Ok(Box::new(LineSource::new(input, parser, spec.to_string(), options)))
 }
@@ -86,6 +89,11 @@ fn detect(head: &[u8]) -> Looks {
 struct Parser {
     event: Finder<'static>,
     devices: VolumeNames,
+    requeued: Requeued,
+    /// Whether a request that goes back to its queue comes again.
+    counts_issues: bool,
+    /// The first other event that could be kept.
+    seen: Option<Event>,
 }
 
 const EXPECTED: &str = "\"... SECONDS: EVENT: MAJ,MIN RWBS ... SECTOR + SECTORS\"";
@@ -93,16 +101,16 @@ const EXPECTED: &str = "\"... SECONDS: EVENT: MAJ,MIN RWBS ... SECTOR + SECTORS\
 impl ItemParser for Parser {
     #[inline]
     fn parse(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict {
-        let Some(event) = self.event.find(line) else { return other_line(line) };
+        let Some(event) = self.event.find(line) else { return self.other_line(line) };
         let Some(time_us) = time_us(&line[..event]) else { return Verdict::Bad(EXPECTED) };
-        let mut fields = Fields::new(&line[event + self.event.needle().len()..]);
-        let (Some(device), Some(rwbs)) = (fields.next(), fields.next()) else {
-            return Verdict::Bad(EXPECTED);
-        };
+        let request = request(&line[event + self.event.needle().len()..]);
+        let Some((device, rwbs, extent)) = request else { return Verdict::Bad(EXPECTED) };
         if self.devices.known(device).is_none() && !is_device(device) {
             return Verdict::Bad(EXPECTED);
         }
-        let Some(extent) = extent(&mut fields) else { return Verdict::Bad(EXPECTED) };
+        if !self.requeued.is_empty() && self.is_again(device, rwbs, extent) {
+            return Verdict::Skip(AGAIN);
+        }
         let requests = batch.len();
         let verdict = rwbs::push(rwbs, time_us, extent, batch);
         if matches!(verdict, Verdict::Parsed) {
@@ -115,6 +123,56 @@ impl ItemParser for Parser {
     fn volumes(&self) -> &[String] {
         self.devices.as_slice()
     }
+
+    fn remedy(&self) -> Option<String> {
+        let event = self.seen?;
+        Some(format!(
+            "it has requests with event {event}: --format ftrace:event={event} keeps these"
+        ))
+    }
+}
+
+impl Parser {
+    /// A line without the event that is kept.
+    #[cold]
+    fn other_line(&mut self, line: &[u8]) -> Verdict {
+        if let Some(at) = memmem::find(line, b"block_") {
+            let rest = &line[at..];
+            let is_of = |event: &Event| rest.starts_with(format!("{event}: ").as_bytes());
+            if self.seen.is_none() {
+                let events = [Event::Issue, Event::Insert, Event::Complete, Event::Queue];
+                self.seen = events.into_iter().find(is_of);
+            }
+            if self.counts_issues
+                && let Some(rest) = rest.strip_prefix(REQUEUE)
+                && let Some((device, rwbs, extent)) = request(rest)
+                && let Some(device) = self.devices.known(device)
+            {
+                self.requeued.add(device, rwbs, extent);
+            }
+        }
+        other_line(line)
+    }
+
+    /// Whether a request is one that went back.
+    #[cold]
+    fn is_again(&mut self, device: &[u8], rwbs: &[u8], extent: (u64, u64)) -> bool {
+        let device = self.devices.known(device);
+        device.is_some_and(|device| self.requeued.take(device, rwbs, extent))
+    }
+}
+
+/// The event of a request that goes back to its queue.
+const REQUEUE: &[u8] = b"block_rq_requeue: ";
+
+type Request<'a> = (&'a [u8], &'a [u8], (u64, u64));
+
+/// What follows an event: the device, the letters of the operation, the extent.
+#[inline]
+fn request(text: &[u8]) -> Option<Request<'_>> {
+    let mut fields = Fields::new(text);
+    let (device, rwbs) = (fields.next()?, fields.next()?);
+    Some((device, rwbs, extent(&mut fields)?))
 }
 
 /// The numbers around the first `+`.
@@ -142,7 +200,6 @@ fn time_us(text: &[u8]) -> Option<u64> {
     fixed_point(&text[start..], 6)
 }
 
-#[cold]
 fn other_line(line: &[u8]) -> Verdict {
     let line = line.trim_ascii();
     if line.is_empty() {
@@ -202,6 +259,27 @@ CPU:1 [LOST 12 EVENTS]
         assert_eq!(batch.iter().collect::<Vec<_>>(), [(Op::Write, 8, 8)]);
         let (batch, _) = parse(text, Some("ftrace:event=block_rq_complete")).unwrap();
         assert_eq!(batch.iter().collect::<Vec<_>>(), [(Op::Trim, 8, 8)]);
+    }
+
+    #[test]
+    fn a_requeued_request_is_one() {
+        let line =
+            |event: &str| format!(" a-1 [000] ..... 1.0: {event}: 8,0 W 0 () 8 + 8 be,0,4 [a]\n");
+        let events = ["block_rq_issue", "block_rq_requeue", "block_rq_issue", "block_rq_issue"];
+        let text: String = events.into_iter().map(line).collect();
+        let (batch, skipped) = parse(&text, None).unwrap();
+        assert_eq!(batch.len(), 2);
+        assert!(
+            skipped.contains("1 x request that was requeued, and issued again, first line 3"),
+            "{skipped}"
+        );
+    }
+
+    #[test]
+    fn another_event_is_proposed_if_there_is_none_of_this() {
+        let error =
+            parse(" a-1 [000] ..... 1.0: block_bio_queue: 8,0 W 8 + 8 [a]\n", None).unwrap_err();
+        assert!(error.ends_with("--format ftrace:event=block_bio_queue keeps these"), "{error}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ impl From<bool> for Looks {
 pub struct FormatInfo {
     /// The name to type.
     pub name: &'static str,
-    /// Endings of file names, without the dot and without `.gz` or `.zst`; they decide only where
+    /// Endings of file names, without the dot and without those of packers; they decide only where
     /// the content does not.
     pub extensions: &'static [&'static str],
     /// What it is, in one line.

@@ -109,6 +109,7 @@ impl TraceSource for LpnSource {
                 unit: "record",
                 lines: 0,
                 skipped: "the file is empty".into(),
+                remedy: None,
             });
         }
         let page_sectors = u64::from(self.page_sectors);

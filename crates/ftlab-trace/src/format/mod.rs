@@ -14,6 +14,7 @@ pub mod oracle_general;
 pub mod parquet;
 mod rwbs;
 pub mod strace;
+mod strangers;
 
 use crate::{Input, Op, OpenOptions, PartialFile, TraceError, TraceSource, volumes};
 use ftlab_spec::{Spec, SpecError};
@@ -71,17 +72,30 @@ pub(crate) fn open(
     check(options)?;
     let spec = match options.format_spec()? {
         Some(spec) => spec,
-        None => Spec::bare(recognise(&input)?.name),
+        None => Spec::bare(recognise(&input, options)?.name),
     };
     let format = find(&spec.name)?;
-    volumes::arrange((format.open)(input, &spec, options)?, options, format.volumes_together)
+    let ignored_by = ignoring_volumes(format, &spec);
+    let source = (format.open)(input, &spec, options)?;
+    volumes::arrange(source, options, format.volumes_together, ignored_by)
+}
+
+/// The format that ignores volumes and is `spec` otherwise, if there is one.
+fn ignoring_volumes(format: &FormatInfo, spec: &Spec) -> Option<String> {
+    const VOLUME: &str = "volume";
+    let parameters = (format.parameters)();
+    let is_possible = parameters.iter().any(|parameter| parameter.name == VOLUME);
+    let mut spec = spec.clone();
+    let is_said = spec.get(VOLUME).is_some();
+    spec.arguments.push((VOLUME.into(), "ignore".into()));
+    (is_possible && !is_said).then(|| spec.to_string())
 }
 
 /// As which format the trace at `path` is read, with every parameter of it; of what no reader knows, only that.
 pub(crate) fn reading(path: &Path, options: &OpenOptions) -> Result<String, TraceError> {
     let spec = match options.format_spec()? {
         Some(spec) => spec,
-        None => match recognise(&Input::open(path)?) {
+        None => match recognise(&Input::open(path)?, options) {
             Ok(format) => Spec::bare(format.name),
             Err(_) => return Ok("as nothing known".into()),
         },
@@ -94,7 +108,7 @@ pub(crate) fn reading(path: &Path, options: &OpenOptions) -> Result<String, Trac
 }
 
 /// The format that the content of `input` shows, or else that its name suggests.
-fn recognise(input: &Input) -> Result<&'static FormatInfo, TraceError> {
+fn recognise(input: &Input, options: &OpenOptions) -> Result<&'static FormatInfo, TraceError> {
     let looking = |looks| {
         let formats = FORMATS.iter().filter(move |format| (format.detect)(input.head()) == looks);
         formats.collect::<Vec<_>>()
@@ -103,13 +117,13 @@ fn recognise(input: &Input) -> Result<&'static FormatInfo, TraceError> {
     if let [format] = certain[..] {
         return Ok(format);
     }
-    let extension = bare_extension(PartialFile::finished(input.name()));
+    let extension = unpacked_extension(input);
     let by_name = FORMATS.iter().find(|format| format.extensions.contains(&extension));
     let candidates = if certain.is_empty() { looking(Looks::Possible) } else { certain };
     match by_name {
         // A reader that its name alone chose says best what is wrong with the content.
         Some(format) if candidates.is_empty() || is_among(format, &candidates) => Ok(format),
-        _ if candidates.is_empty() => Err(unknown_content(input)),
+        _ if candidates.is_empty() => Err(unknown_content(input, options)),
         _ => Err(TraceError::Ambiguous {
             name: input.name().into(),
             verdict: if candidates.len() == 1 {
@@ -149,24 +163,39 @@ pub(crate) fn bare_extension(name: &str) -> &str {
     unpacked.rsplit_once('.').map_or("", |(_, extension)| extension)
 }
 
-fn unknown_content(input: &Input) -> TraceError {
+/// The ending of the name of what is read, before those of what it is packed in.
+pub(crate) fn unpacked_extension(input: &Input) -> &str {
+    const PACKED: [&str; 7] = [".gz", ".zst", ".lz4", ".bz2", ".xz", ".tar", ".zip"];
+    let mut name = PartialFile::finished(input.inner_name());
+    while let Some(inner) = PACKED.iter().find_map(|ending| name.strip_suffix(ending)) {
+        name = inner;
+    }
+    bare_extension(name)
+}
+
+fn unknown_content(input: &Input, options: &OpenOptions) -> TraceError {
     let head = input.head();
     let first_line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_text = !head.is_empty() && !head.iter().take(4096).any(|b| *b == 0 || *b >= 0xf8);
-    let looks = if head.is_empty() && input.is_unfinished() {
-        "it is empty: its writer was stopped before anything was written".to_owned()
+    let text = || format!("text, first line {:?}", crate::error::excerpt(first_line));
+    let known = names(FORMATS.iter());
+    let by_name = format!("name one with --format: {known}");
+    let (looks, remedy) = if head.is_empty() && input.is_unfinished() {
+        ("it is empty: its writer was stopped before anything was written".to_owned(), by_name)
     } else if head.is_empty() {
-        "it is empty".to_owned()
-    } else if is_text {
-        let text = format!("text, first line {:?}", crate::error::excerpt(first_line));
-        csv::guess(head).map_or_else(
-            || text.clone(),
-            |map| format!("{text}; if it is a table with these columns, --map \"{map}\" reads it"),
-        )
+        ("it is empty".to_owned(), by_name)
+    } else if let Some((what, remedy)) = strangers::name(head) {
+        (what.to_owned(), format!("{remedy}; or {by_name}"))
+    } else if !is_text {
+        (format!("binary, first bytes {:02x?}", &head[..head.len().min(16)]), by_name)
     } else {
-        format!("binary, first bytes {:02x?}", &head[..head.len().min(16)])
+        let proposal = csv::propose(head, options.page_bytes);
+        (
+            text(),
+            proposal.map_or(by_name.clone(), |proposal| format!("{proposal};\n    or {by_name}")),
+        )
     };
-    TraceError::UnknownContent { name: input.name().into(), looks, known: names(FORMATS.iter()) }
+    TraceError::UnknownContent { name: input.name().into(), looks, remedy }
 }
 
 /// The first batch of a text in the format of `options`, and what was passed over: for tests of formats.

@@ -16,12 +16,15 @@
 //! # Traps
 //! - There are no operations: `--assume-write` says that every request is a write, and nothing is read
 //!   without it.
+//! - Objects of conversions may be sectors. Where each begins at the sector after the one before, that is seen, and they
+//!   are not taken for pages: `object=sectors`.
 //! - Nothing in the file shows its format, so that `--format` or the ending `.oracleGeneral` must.
 
 use super::csv::LengthUnit;
 use super::fields::sectors_of_bytes;
 use super::{FormatInfo, Looks};
 use crate::input::{ItemParser, RecordSource, Verdict};
+use crate::pages::SECTOR_BYTES;
 use crate::{Input, Op, OpenOptions, RequestBatch, TraceError, TraceSource};
 use ftlab_spec::{Parameters, Spec};
 use rustc_hash::FxHashMap;
@@ -79,6 +82,16 @@ fn open(
         });
     }
     let page_bytes = u64::from(options.page_bytes);
+    if spec.get("object").is_none() && counts_sectors(input.head(), page_bytes) {
+        return Err(TraceError::Unsupported {
+            what: format!(
+                "{}: its objects follow one another as sectors of {SECTOR_BYTES} bytes do, and would be taken for                  pages of {page_bytes}",
+                input.name()
+            ),
+            remedy: "add --format oracle-general:object=sectors, or object=pages if their numbers do count pages"
+                .into(),
+        });
+    }
     let unit_bytes = match object {
         Object::Pages => Some(LengthUnit::Pages.bytes(page_bytes)),
         Object::Sectors => Some(LengthUnit::Sectors.bytes(page_bytes)),
@@ -87,6 +100,47 @@ fn open(
     };
     let parser = Parser { unit_bytes, page_bytes, places: FxHashMap::default(), end_bytes: 0 };
     Ok(Box::new(RecordSource::new(input, RECORD_BYTES, parser, spec.to_string(), options)))
+}
+
+/// Whether the numbers of objects count sectors: where one ends the next begins, as it would not if they counted pages.
+fn counts_sectors(head: &[u8], page_bytes: u64) -> bool {
+    /// Of a hundred steps from one object to the next, those from its end at least.
+    const SHARE: u64 = 1;
+    let objects = head.chunks_exact(RECORD_BYTES).map(|record| {
+        let fields = Fields::of(record);
+        (u128::from(fields.object), u128::from(fields.bytes))
+    });
+    let objects: Vec<_> = objects.collect();
+    let steps = |unit: u64| {
+        let unit = u128::from(unit);
+        let follows = |pair: &&[(u128, u128)]| {
+            pair[0].1 > 0 && pair[0].0 * unit + pair[0].1 == pair[1].0 * unit
+        };
+        objects.windows(2).filter(follows).count() as u64
+    };
+    let by_sectors = steps(SECTOR_BYTES);
+    page_bytes > SECTOR_BYTES
+        && by_sectors > 0
+        && 100 * by_sectors >= SHARE * objects.len() as u64
+        && steps(page_bytes) == 0
+}
+
+/// The fields of a record that are read.
+struct Fields {
+    seconds: u32,
+    object: u64,
+    bytes: u32,
+}
+
+impl Fields {
+    #[inline]
+    fn of(record: &[u8]) -> Self {
+        let u32_at = |at: usize| {
+            u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
+        };
+        let object = u64::from(u32_at(4)) | u64::from(u32_at(8)) << 32;
+        Self { seconds: u32_at(0), object, bytes: u32_at(12) }
+    }
 }
 
 struct Parser {
@@ -102,12 +156,8 @@ struct Parser {
 impl ItemParser for Parser {
     #[inline]
     fn parse(&mut self, record: &[u8], batch: &mut RequestBatch) -> Verdict {
-        let u32_at = |at: usize| {
-            u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
-        };
-        let time_us = u64::from(u32_at(0)) * 1_000_000;
-        let object = u64::from(u32_at(4)) | u64::from(u32_at(8)) << 32;
-        let bytes = u32_at(12);
+        let Fields { seconds, object, bytes } = Fields::of(record);
+        let time_us = u64::from(seconds) * 1_000_000;
         let (offset, left) = match self.unit_bytes {
             Some(unit) => (object.checked_mul(unit), None),
             None => self.place(object, bytes),
@@ -181,6 +231,23 @@ mod tests {
         assert_eq!(batch.sectors, [9, 1]);
         let error = read(TWO, "oracle-general").unwrap_err();
         assert!(error.contains("add --assume-write"), "{error}");
+    }
+
+    #[test]
+    fn sectors_are_not_taken_for_pages() {
+        let single = [(0, 100, 512), (0, 101, 512), (0, 102, 512), (1, 7, 512)];
+        let wide = [(0, 100, 4096), (0, 108, 1024), (0, 110, 512)];
+        for records in [&single[..], &wide] {
+            let error = read(records, "oracle-general:assume-write=on").unwrap_err();
+            assert!(error.contains("follow one another as sectors of 512 bytes do"), "{error}");
+            assert!(error.contains("--format oracle-general:object=sectors"), "{error}");
+            let batch = read(records, "oracle-general:assume-write=on,object=sectors").unwrap();
+            assert_eq!(batch.lba[..2], [100, records[1].1]);
+            let batch = read(records, "oracle-general:assume-write=on,object=pages").unwrap();
+            assert_eq!(batch.lba[0], 800);
+        }
+        let pages = [(0, 100, 4096), (0, 101, 8192), (0, 103, 512), (1, 104, 512)];
+        assert_eq!(read(&pages, "oracle-general:assume-write=on").unwrap().lba[1], 808);
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn open_guarded(
     let cut = metadata.properties.remove(CUT_PROPERTY);
     if metadata.requests == Some(0) {
         let skipped = "the file has no rows".to_owned();
-        return Err(TraceError::NoRequests { name, unit: "row", lines: 0, skipped });
+        return Err(TraceError::NoRequests { name, unit: "row", lines: 0, skipped, remedy: None });
     }
     let mut skipped = Skipped::default();
     if is_recovered || cut.is_some() {

@@ -3,6 +3,39 @@
 use super::fields::decimal;
 use crate::input::Verdict;
 use crate::{Op, RequestBatch};
+use rustc_hash::FxHashSet;
+
+/// Requests that went back to their queue after they were issued. They are issued once more, and are one request each.
+#[derive(Default)]
+pub(super) struct Requeued(FxHashSet<Sent>);
+
+/// A request as it was sent: volume, letters, first sector, sectors.
+type Sent = (u32, u64, u64, u64);
+
+impl Requeued {
+    /// A request goes back.
+    pub(super) fn add(&mut self, volume: u32, rwbs: &[u8], extent: (u64, u64)) {
+        self.0.insert(sent(volume, rwbs, extent));
+    }
+
+    /// Whether none did.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a request is one that went back.
+    pub(super) fn take(&mut self, volume: u32, rwbs: &[u8], extent: (u64, u64)) -> bool {
+        self.0.remove(&sent(volume, rwbs, extent))
+    }
+}
+
+fn sent(volume: u32, rwbs: &[u8], (lba, sectors): (u64, u64)) -> Sent {
+    (volume, rwbs.iter().fold(0, |letters, letter| letters << 8 | u64::from(*letter)), lba, sectors)
+}
+
+/// Why a request that was issued once more is passed over.
+pub(super) const AGAIN: &str = "request that was requeued, and issued again";
 
 /// Whether `text` is a device such as `8,16`.
 pub(super) fn is_device(text: &[u8]) -> bool {
@@ -38,6 +71,24 @@ pub(super) fn push(
         batch.push_at(time_us, op, lba, sectors);
     }
     Verdict::Parsed
+}
+
+/// What a word of two letters or more means if the kernel writes it so, such as `WS`, `RA` or `FWFS`: whether a flush
+/// comes first, and what follows.
+#[cold]
+pub(super) fn of_word(word: &[u8]) -> Option<(bool, Option<Op>)> {
+    let (flush, rest) = match word {
+        [b'F', rest @ ..] => (true, rest),
+        _ => (false, word),
+    };
+    let flags = match rest {
+        [b'W' | b'R' | b'D', flags @ ..] => flags,
+        [b'F' | b'N'] if flush => return Some((true, None)),
+        flags if flush => flags,
+        _ => return None,
+    };
+    let is_right = word.len() > 1 && flags.iter().all(|flag| b"FASM".contains(flag));
+    if is_right { operation(word, 1).ok() } else { None }
 }
 
 /// What `rwbs` means: whether a flush comes first, and what follows it.

@@ -157,7 +157,15 @@ mod tests {
     #[test]
     fn the_torn_line_of_an_unfinished_file_is_left_out() {
         let packed = zstd::encode_all(&b"one\ntwo\nthr"[..], 1).unwrap();
-        for (name, bytes) in [("t.partial", b"one\ntwo\nthr".to_vec()), ("t.zst.partial", packed)] {
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+        std::io::Write::write_all(&mut encoder, b"one\ntwo\nthr").unwrap();
+        std::io::Write::flush(&mut encoder).unwrap();
+        let without_end = encoder.get_ref().clone();
+        for (name, bytes) in [
+            ("t.partial", b"one\ntwo\nthr".to_vec()),
+            ("t.zst.partial", packed),
+            ("t.zst.partial", without_end),
+        ] {
             let lines = cut(Input::from_bytes(name, bytes).unwrap()).unwrap();
             assert_eq!(lines, [b"one", b"two"], "{name}");
         }

@@ -1,58 +1,45 @@
-//! Bytes of a trace, wherever they come from, unpacked by content.
+//! Bytes of a trace, wherever they come from, unpacked and made text by content.
 
+#[cfg(feature = "containers")]
+mod archive;
 mod companions;
+mod content;
 mod lines;
+mod packing;
 mod records;
 mod source;
 mod tally;
+mod text;
 
+pub(crate) use content::Progress;
 pub(crate) use lines::LineSource;
+pub use packing::Compression;
 pub(crate) use records::{RecordSource, Records};
 pub(crate) use source::ItemParser;
 pub(crate) use tally::{Tally, Unit, Verdict};
+pub use text::decode_text;
 
 use crate::{PartialFile, TraceError};
 use bytes::Bytes;
+use content::{Content, Counted, HEAD_BYTES, read_up_to};
 use ftlab_spec::did_you_mean;
+use packing::Unpacked;
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use text::Encoding;
 
-/// Bytes at the start of a trace that decide on its format.
-const HEAD_BYTES: usize = 64 * 1024;
-const READ_BYTES: usize = 256 * 1024;
-const GZIP: &[u8] = &[0x1f, 0x8b];
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-
-/// How the bytes of a file are packed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compression {
-    /// Not at all.
-    None,
-    /// gzip, with one or more members.
-    Gzip,
-    /// Zstandard, with one or more frames.
-    Zstd,
-}
-
-/// The bytes of a trace: a file, standard input or memory; gzip and zstd are unpacked on the way.
+/// The bytes of a trace: a file, standard input or memory; what they are packed in is taken off on the way,
+/// and text becomes UTF-8.
 pub struct Input {
     name: String,
     head: Vec<u8>,
     compression: Compression,
+    /// Its name in the archive that it comes from.
+    member: Option<String>,
     content: Content,
     progress: Progress,
     companions: Vec<PathBuf>,
-}
-
-enum Content {
-    /// Can be read anywhere in any order, from its start.
-    File(File),
-    Memory(Bytes),
-    /// Can be read once; the head is read already.
-    Stream(Box<dyn Read + Send>),
 }
 
 /// Where a format that needs it can read in any order.
@@ -82,68 +69,50 @@ impl Input {
             return Self::from_reader("standard input", io::stdin());
         }
         let name = path.display().to_string();
-        let mut file = File::open(path)
+        let file = File::open(path)
             .map_err(|error| TraceError::io(&name, with_names_beside(path, error)))?;
-        let regular = file.metadata().ok().filter(std::fs::Metadata::is_file);
-        let total_bytes = regular.as_ref().map_or(0, std::fs::Metadata::len);
-        let mut input = Self::unpack(&name, file.try_clone(), total_bytes)?;
-        if regular.is_some() && input.compression == Compression::None {
-            file.rewind().map_err(|error| TraceError::io(&name, error))?;
-            input.content = Content::File(file);
+        match file.metadata().ok().filter(std::fs::Metadata::is_file) {
+            Some(regular) => Self::unpack(&name, Content::File(file), regular.len()),
+            None => Self::from_reader(&name, file),
         }
-        Ok(input)
     }
 
     /// A trace in memory; `name` is for messages.
     pub fn from_bytes(name: &str, bytes: impl Into<Bytes>) -> Result<Self, TraceError> {
         let bytes: Bytes = bytes.into();
         let total_bytes = bytes.len() as u64;
-        let mut input = Self::unpack(name, Ok(Cursor::new(bytes.clone())), total_bytes)?;
-        if input.compression == Compression::None {
-            input.content = Content::Memory(bytes);
-        }
-        Ok(input)
+        Self::unpack(name, Content::Memory(bytes), total_bytes)
     }
 
     /// A trace that is read once, from start to end; `name` is for messages.
     pub fn from_reader(name: &str, reader: impl Read + Send + 'static) -> Result<Self, TraceError> {
-        Self::unpack(name, Ok(reader), 0)
+        Self::unpack(name, Content::Stream(Box::new(reader)), 0)
     }
 
-    fn unpack(
-        name: &str,
-        reader: io::Result<impl Read + Send + 'static>,
-        total_bytes: u64,
-    ) -> Result<Self, TraceError> {
+    fn unpack(name: &str, whole: Content, total_bytes: u64) -> Result<Self, TraceError> {
         let io_error = |error| TraceError::io(name, error);
-        let progress = Progress { read_bytes: Arc::default(), total_bytes };
-        let mut reader = Counted { inner: reader.map_err(io_error)?, progress: progress.clone() };
-        let magic = read_up_to(&mut reader, 4).map_err(io_error)?;
-        let compression = match magic.as_slice() {
-            bytes if bytes.starts_with(GZIP) => Compression::Gzip,
-            bytes if bytes.starts_with(ZSTD) || is_skippable_zstd(bytes) => Compression::Zstd,
-            _ => Compression::None,
-        };
-        let packed = BufReader::with_capacity(READ_BYTES, Cursor::new(magic).chain(reader));
-        let mut unpacked: Box<dyn Read + Send> = match compression {
-            Compression::None => Box::new(packed),
-            Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(packed)),
-            Compression::Zstd => {
-                Box::new(zstd::stream::read::Decoder::with_buffer(packed).map_err(io_error)?)
-            }
-        };
-        if PartialFile::is_provisional(name) {
-            unpacked = Box::new(Torn(unpacked));
+        let progress = Progress::of(total_bytes);
+        let (whole, bytes) = whole.begin().map_err(io_error)?;
+        let bytes = Box::new(Counted::new(bytes, progress.clone()));
+        let Unpacked { mut bytes, mut head, compression, member } =
+            packing::unpack(name, bytes, whole.as_ref(), &progress)?;
+        let mut is_plain = compression == Compression::None;
+        for _ in 0..Encoding::STEPS {
+            let Some(encoding) = Encoding::of(&head) else { break };
+            is_plain = false;
+            bytes = encoding.decode(Box::new(Cursor::new(head).chain(bytes))).map_err(io_error)?;
+            head = read_up_to(&mut bytes, HEAD_BYTES).map_err(io_error)?;
         }
-        let head = read_up_to(&mut unpacked, HEAD_BYTES).map_err(io_error)?;
-        Ok(Self {
-            name: name.into(),
-            head,
-            compression,
-            content: Content::Stream(unpacked),
-            progress,
-            companions: Vec::new(),
-        })
+        let content = match whole.filter(|_| is_plain) {
+            Some(Content::File(mut file)) => {
+                file.rewind().map_err(io_error)?;
+                Content::File(file)
+            }
+            Some(whole) => whole,
+            None => Content::Stream(bytes),
+        };
+        let name = name.to_owned();
+        Ok(Self { name, head, compression, member, content, progress, companions: Vec::new() })
     }
 
     /// The name for messages.
@@ -161,9 +130,14 @@ impl Input {
         &self.head
     }
 
-    /// How the bytes are packed.
+    /// How the bytes are packed, on the outside if in several ways.
     pub fn compression(&self) -> Compression {
         self.compression
+    }
+
+    /// The name of what is read: in an archive if it comes from one.
+    pub(crate) fn inner_name(&self) -> &str {
+        self.member.as_deref().unwrap_or(&self.name)
     }
 
     /// The other files of a trace in several.
@@ -179,18 +153,16 @@ impl Input {
     pub(crate) fn total_bytes(&self) -> Option<u64> {
         match &self.content {
             Content::Stream(_) => None,
-            _ => Some(self.progress.total_bytes),
+            _ => Some(self.progress.total_bytes()),
         }
     }
 
     /// The unpacked bytes from the start.
     pub(crate) fn into_reader(self) -> Box<dyn Read + Send> {
         match self.content {
-            Content::File(file) => {
-                Box::new(Counted { inner: file, progress: self.progress.reset() })
-            }
+            Content::File(file) => Box::new(Counted::new(file, self.progress.reset())),
             Content::Memory(bytes) => {
-                Box::new(Counted { inner: Cursor::new(bytes), progress: self.progress.reset() })
+                Box::new(Counted::new(Cursor::new(bytes), self.progress.reset()))
             }
             Content::Stream(rest) => Box::new(Cursor::new(self.head).chain(rest)),
         }
@@ -209,60 +181,16 @@ impl Input {
     }
 }
 
-fn is_skippable_zstd(magic: &[u8]) -> bool {
-    magic.len() == 4 && magic[0] & 0xf0 == 0x50 && magic[1..] == [0x2a, 0x4d, 0x18]
+/// All of the text of the file at `path` (`-` is standard input), unpacked as a trace is, and decoded as
+/// [`decode_text`] does.
+pub fn read_text(path: &Path) -> Result<String, TraceError> {
+    let input = Input::open(path)?;
+    let name = input.name().to_owned();
+    let mut bytes = Vec::new();
+    input.into_reader().read_to_end(&mut bytes).map_err(|error| TraceError::io(&name, error))?;
+    Ok(decode_text(&bytes))
 }
 
-fn read_up_to(reader: &mut impl Read, bytes: usize) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    reader.take(bytes as u64).read_to_end(&mut head)?;
-    Ok(head)
-}
-
-/// How much of a file has been read; shared between the reader and whoever asks.
-#[derive(Clone, Default)]
-pub(crate) struct Progress {
-    read_bytes: Arc<AtomicU64>,
-    total_bytes: u64,
-}
-
-impl Progress {
-    /// Share read, in 0..=1; `None` where the size is not known.
-    pub(crate) fn share(&self) -> Option<f64> {
-        let read_bytes = self.read_bytes.load(Ordering::Relaxed) as f64;
-        (self.total_bytes > 0).then(|| (read_bytes / self.total_bytes as f64).min(1.0))
-    }
-
-    fn reset(self) -> Self {
-        self.read_bytes.store(0, Ordering::Relaxed);
-        self
-    }
-}
-
-/// Packed bytes that may end anywhere, as if they ended well.
-struct Torn<R>(R);
-
-impl<R: Read> Read for Torn<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.0.read(buffer) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
-            read => read,
-        }
-    }
-}
-
-struct Counted<R> {
-    inner: R,
-    progress: Progress,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.inner.read(buffer)?;
-        self.progress.read_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        Ok(bytes)
-    }
-}
 /// Names the files beside `path` that its name may have been meant for, if there is no such file.
 fn with_names_beside(path: &Path, error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound {

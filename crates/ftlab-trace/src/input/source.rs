@@ -1,6 +1,6 @@
 //! A trace of items, lines or records: one item, one request (or none, or two).
 
-use super::Progress;
+use super::content::Progress;
 use super::tally::{Tally, Unit, Verdict};
 use crate::skipped::UNFINISHED;
 use crate::{Input, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
@@ -20,6 +20,11 @@ pub(crate) trait ItemParser: Send {
     /// Names of the volumes by number, as far as read; empty where the number is the name.
     fn volumes(&self) -> &[String] {
         &[]
+    }
+
+    /// How the requests of a trace are found of which this parser has found none, if it knows.
+    fn remedy(&self) -> Option<String> {
+        None
     }
 }
 
@@ -74,7 +79,7 @@ impl<I: Items, P: ItemParser> TraceSource for ItemSource<I, P> {
             };
             self.tally.next(item, batch, |batch| self.parser.parse(item, batch))?;
         }
-        self.tally.complete(batch, self.need_time)
+        self.tally.complete(batch, self.need_time, || self.parser.remedy())
     }
 
     fn skipped(&self) -> &Skipped {

@@ -162,14 +162,16 @@ impl Tally {
         })
     }
 
-    /// Whether `batch` holds requests; if it does not, the trace has ended. Times go if nobody needs them.
+    /// Whether `batch` holds requests; if it does not, the trace has ended, and if it never did, `remedy` may say what
+    /// would. Times go if nobody needs them.
     pub(crate) fn complete(
         &self,
         batch: &mut RequestBatch,
         need_time: bool,
+        remedy: impl FnOnce() -> Option<String>,
     ) -> Result<bool, TraceError> {
         if batch.is_empty() {
-            self.finish()?;
+            self.finish(remedy)?;
         }
         if !need_time {
             batch.time_us.clear();
@@ -178,7 +180,7 @@ impl Tally {
     }
 
     /// The verdict on the whole trace, at its end.
-    fn finish(&self) -> Result<(), TraceError> {
+    fn finish(&self, remedy: impl FnOnce() -> Option<String>) -> Result<(), TraceError> {
         self.judge(true)?;
         if self.requests > 0 {
             return Ok(());
@@ -188,6 +190,7 @@ impl Tally {
             unit: self.unit.name(),
             lines: self.number,
             skipped: self.skipped.to_string(),
+            remedy: remedy(),
         })
     }
 }

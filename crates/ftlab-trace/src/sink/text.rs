@@ -17,7 +17,7 @@ pub(super) const BLKPARSE: WriterInfo = WriterInfo {
 pub(super) const FIO_IOLOG: WriterInfo = WriterInfo {
     name: "fio-iolog",
     extensions: &["iolog"],
-    summary: "version 3, one file; streams and volumes are left out",
+    summary: "version 3, one file; streams, volumes and requests of no bytes are left out",
     create: |file, _| create(file, Text::FioIolog { time_us: 0 }),
 };
 
@@ -64,6 +64,11 @@ impl Encoder for Text {
                 Self::Blkparse { sequence } => {
                     *sequence += 1;
                     blkparse_line(out, *sequence, time_us, (op, lba, sectors));
+                }
+                // fio stops at a request of no bytes, or aborts.
+                Self::FioIolog { .. } if sectors == 0 && op != Op::Flush => {
+                    written.leave_out(op);
+                    continue;
                 }
                 Self::FioIolog { time_us: last_us } => {
                     *last_us = time_us;

@@ -83,6 +83,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
         Ok(Bounds {
             has_end: !parameters.file.as_str().is_empty() && !parameters.repeat,
             drive_bytes: None,
+            writes: true,
         })
     }),
     make: Make::OfParameters {

@@ -157,7 +157,8 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     version: 2,
     end: End::Told(|spec| {
         let jobs = read(spec)?;
-        Ok(Bounds { has_end: jobs.has_end(), drive_bytes: jobs.drive_bytes() })
+        let (has_end, drive_bytes) = (jobs.has_end(), jobs.drive_bytes());
+        Ok(Bounds { has_end, drive_bytes, writes: jobs.writes() })
     }),
     make: Make::OfParameters {
         resolve: FioParameters::resolve,

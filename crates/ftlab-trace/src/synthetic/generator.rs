@@ -43,6 +43,8 @@ pub(super) struct Bounds {
     pub(super) has_end: bool,
     /// The smallest drive for it, in bytes; `None` if it takes whatever there is.
     pub(super) drive_bytes: Option<u64>,
+    /// Whether it can write pages.
+    pub(super) writes: bool,
 }
 
 /// A sequence that is ready to be drawn from.

@@ -81,7 +81,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     version: 1,
     end: End::Told(|spec| {
         check(&LmCacheParameters::from_spec(spec)?, spec)?;
-        Ok(Bounds { has_end: false, drive_bytes: None })
+        Ok(Bounds { has_end: false, drive_bytes: None, writes: true })
     }),
     make: Make::OfParameters {
         resolve: LmCacheParameters::resolve,

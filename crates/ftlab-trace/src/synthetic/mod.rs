@@ -42,8 +42,8 @@ pub mod ycsb;
 pub mod zipf;
 
 use crate::{
-    Contents, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, format,
-    pages, trace_identity,
+    Contents, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource,
+    WriteWatch, format, pages, trace_identity,
 };
 use areas::Area;
 use ftlab_spec::{Spec, SpecError};
@@ -100,6 +100,20 @@ pub static GENERATORS: &[GeneratorInfo] = &[
 /// # Ok::<(), ftlab_trace::TraceError>(())
 /// ```
 pub fn build(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceError> {
+    build_watched(spec, space, None)
+}
+
+/// The same for whoever reads until so many pages are written: an error if that cannot be, or if none has been written
+/// for too long.
+pub fn build_to_write(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceError> {
+    build_watched(spec, space, watch_of(spec)?)
+}
+
+fn build_watched(
+    spec: &Spec,
+    space: &Space,
+    watch: Option<WriteWatch>,
+) -> Result<Box<dyn TraceSource>, TraceError> {
     let sequence = build_sequence(spec, space)?;
     let page_sectors = pages::page_sectors(space.page_bytes)?;
     let mut metadata = TraceMetadata { format: spec.to_string(), ..TraceMetadata::default() };
@@ -108,7 +122,21 @@ pub fn build(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceEr
     metadata.properties.insert("seed".into(), space.seed.to_string());
     let properties = sequence.properties().into_iter();
     metadata.properties.extend(properties.map(|(name, value)| (name.to_owned(), value)));
-    Ok(Box::new(PageSource { sequence, page_sectors, metadata, skipped: Skipped::default() }))
+    let skipped = Skipped::default();
+    Ok(Box::new(PageSource { sequence, page_sectors, metadata, skipped, watch }))
+}
+
+/// What watches the generator that `spec` names, if it has no end; an error if it cannot write either.
+fn watch_of(spec: &Spec) -> Result<Option<WriteWatch>, TraceError> {
+    if has_end(spec)? {
+        return Ok(None);
+    }
+    match generator(spec)?.end {
+        End::Told(bounds) if !bounds(spec)?.writes => {
+            Err(WriteWatch::never(&spec.to_string(), "it has no page writes at all"))
+        }
+        _ => Ok(Some(WriteWatch::default())),
+    }
 }
 
 /// The sequence of the generator that `spec` names, on a drive that can be addressed.
@@ -300,6 +328,8 @@ struct PageSource {
     page_sectors: u32,
     metadata: TraceMetadata,
     skipped: Skipped,
+    /// If it has no end, and is read until pages are written.
+    watch: Option<WriteWatch>,
 }
 
 impl TraceSource for PageSource {
@@ -309,7 +339,12 @@ impl TraceSource for PageSource {
 
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         batch.clear();
-        self.sequence.next_requests(batch, self.page_sectors)
+        let has_more = self.sequence.next_requests(batch, self.page_sectors)?;
+        if let Some(watch) = &mut self.watch {
+            watch.see(batch);
+            watch.check(&self.metadata.format)?;
+        }
+        Ok(has_more)
     }
 
     fn skipped(&self) -> &Skipped {

@@ -19,11 +19,12 @@ use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
 /// Applies what `options` say about volumes to `source`; `together` says that the volumes of its
-/// format belong together.
+/// format belong together, and `ignored_by` with which format they are ignored, if that is possible.
 pub(crate) fn arrange(
     source: Box<dyn TraceSource>,
     options: &OpenOptions,
     together: bool,
+    ignored_by: Option<String>,
 ) -> Result<Box<dyn TraceSource>, TraceError> {
     let layout = match options.layout {
         Layout::ByFormat if together => Layout::SIDE_BY_SIDE,
@@ -56,6 +57,7 @@ pub(crate) fn arrange(
         metadata,
         rule,
         wanted: options.volumes.clone(),
+        ignored_by,
         kept: FxHashMap::default(),
         whole: RequestBatch::new(),
         ready: RequestBatch::new(),
@@ -85,6 +87,7 @@ struct Arranged {
     rule: Rule,
     /// Names of the volumes to keep; all if empty.
     wanted: Vec<String>,
+    ignored_by: Option<String>,
     /// Whether a volume is wanted, for every one met so far.
     kept: FxHashMap<u32, bool>,
     /// A batch as the source has it.
@@ -177,6 +180,9 @@ impl Arranged {
         let Some(other) = volumes.iter().find(|volume| **volume != first) else { return Ok(()) };
         let names = self.source.volumes();
         let (first, other) = (name(names, first), name(names, *other));
+        let ignoring = self.ignored_by.as_ref().map_or_else(String::new, |format| {
+            format!("; if the column of the volume means nothing, --format {format} ignores it")
+        });
         Err(TraceError::Unsupported {
             what: format!(
                 "{}: requests for volume {other} follow requests for volume {first}, and each has \
@@ -185,7 +191,7 @@ impl Arranged {
             ),
             remedy: format!(
                 "keep one with --volume {first}, lay them out with --side-by-side or --compact, or \
-                 write a file for each with `ftlab convert --split`"
+                 write a file for each with `ftlab convert --split`{ignoring}"
             ),
         })
     }

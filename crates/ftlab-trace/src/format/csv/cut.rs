@@ -51,6 +51,7 @@ pub(super) fn for_each_field<'a>(
     let byte = match delimiter {
         Delimiter::Semicolon => b';',
         Delimiter::Tab => b'\t',
+        Delimiter::Pipe => b'|',
         Delimiter::Comma | Delimiter::Auto => b',',
         Delimiter::Blank => {
             let fields = Fields::new(line).take(count).enumerate();

@@ -197,6 +197,11 @@ impl ColumnMap {
         .flatten()
     }
 
+    /// Whether it names columns of a header.
+    pub(super) fn has_names(&self) -> bool {
+        self.columns().any(|column| matches!(column, ColumnName::Header(_)))
+    }
+
     /// The columns that name the volume.
     pub(super) fn volume_columns(&self) -> [Option<&ColumnName>; 2] {
         match &self.volume {

@@ -22,13 +22,16 @@
 //!
 //! Known words, in any case: `w write`, `r read`, `t d trim discard unmap`, `f flush sync`. Others
 //! need a meaning: `op:WORD=W`, `R`, `T`, `F` or `skip`, and `op:*=W` gives all others one; `op:=skip`
-//! passes over lines without one. 0 and 1 mean opposite things in different formats and are
+//! passes over lines without one. Where the map gives them none, words that the kernel writes mean what it means:
+//! `WS` is a write, `RA` a read, `FWFS` a flush and a write (see [`blkparse`](super::blkparse)). 0 and 1 mean opposite things in different formats and are
 //! never guessed. A map needs `op` or `op:*`.
 //!
 //! # The file
-//! The delimiter is the first of tab, semicolon, comma that the first line has, else blanks. The
-//! first line is a header if the map uses names, or if it has a word where the offset should be.
-//! Fields may be quoted with `"`; blanks around them and lines that begin with `#` are ignored. A
+//! The delimiter is the first of tab, semicolon, comma, `|` that the first line has, else blanks. The
+//! first line is a header if the map uses names, or if it has a word where the offset should be; with names, a
+//! line that begins with `#` and has them is one, too.
+//! Fields may be quoted with `"`; blanks around them and other lines that begin with `#` are ignored. Numbers may be
+//! hexadecimal (`0x1000`), and have a fraction or an exponent, if what they count is whole (`4096.0`). A
 //! write or read that is not made of whole sectors counts for every sector it touches, a trim for
 //! those it covers. A file with the header `t_us,op,lba,sectors` or `op,lba,sectors`, as our own
 //! writer makes it, needs no map.
@@ -37,20 +40,20 @@ pub mod alibaba;
 mod cut;
 mod delimiter;
 pub mod disksim;
-mod guess;
 mod map;
 pub mod mqsim;
 pub mod msr;
 mod preset;
+mod proposal;
 mod rows;
 pub mod spc;
 pub mod systor;
 pub mod tencent;
 
 pub use delimiter::Delimiter;
-pub(super) use guess::guess;
 pub use map::ColumnMap;
 pub(crate) use map::LengthUnit;
+pub(super) use proposal::propose;
 
 use super::FormatInfo;
 use crate::input::LineSource;

@@ -7,7 +7,7 @@
 //!
 //! # Columns and units
 //! Times are nanoseconds, sector and count sectors of 512 bytes; type is **0 for a write, 1 for a
-//! read**. A device is a volume. Blanks stand between columns.
+//! read**. A device is a volume, unless `volume=ignore`: some traces have any numbers there. Blanks stand between columns.
 //!
 //! # Where
 //! The folder `traces` of github.com/CMU-SAFARI/MQSim (Tavakkol et al., FAST 2018) has two examples.

@@ -50,6 +50,16 @@ impl<T: Value> fmt::Display for Unit<T> {
     }
 }
 
+ftlab_spec::choices! {
+    /// What is done with the column that names the volume.
+    enum VolumeColumn {
+        /// It is read.
+        Read = "read",
+        /// It is passed over.
+        Ignore = "ignore",
+    }
+}
+
 ftlab_spec::parameters! {
     /// Units, for files that differ from the documentation.
     struct Units {
@@ -59,6 +69,8 @@ ftlab_spec::parameters! {
         offset: Unit<LengthUnit> = Unit(None), "offset", from "the documentation";
         /// Unit of the lengths.
         length: Unit<LengthUnit> = Unit(None), "length", from "the documentation";
+        /// Whether the column of the volume is read. If not, all requests are for one.
+        volume: VolumeColumn = VolumeColumn::Read, "volume", from "the documentation";
     }
 }
 
@@ -104,6 +116,9 @@ impl Preset {
         if let (Some((_, unit)), Some(asked)) = (&mut map.length, units.length.0) {
             *unit = asked;
         }
+        if units.volume == VolumeColumn::Ignore {
+            map.volume = None;
+        }
         let rows = Rows::new(map, self.delimiter, options.page_bytes);
         let rows = rows.of_at_least(self.column_count());
         Ok(Box::new(LineSource::new(input, rows, spec.to_string(), options)))
@@ -126,10 +141,17 @@ impl Preset {
             return Looks::Certain;
         }
         let lines: Vec<_> = lines.iter().map(|line| self.fields(line)).collect();
-        if lines.iter().any(|line| line.len() != self.column_count()) {
+        let lines = &lines[usize::from(self.is_header(&lines[0]))..];
+        if lines.is_empty() || lines.iter().any(|line| line.len() != self.column_count()) {
             return Looks::Unlike;
         }
-        (self.looks)(&lines)
+        (self.looks)(lines)
+    }
+
+    /// Whether a line is a header with other names than the documented ones: none of its fields is a number.
+    fn is_header(&self, line: &Line<'_>) -> bool {
+        let is_name = |field: &&[u8]| field.first().is_some_and(u8::is_ascii_alphabetic);
+        line.len() == self.column_count() && line.iter().all(is_name)
     }
 }
 

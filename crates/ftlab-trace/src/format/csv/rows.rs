@@ -3,7 +3,8 @@
 use super::Delimiter;
 use super::cut::{Row, UNUSED, cut, for_each_field};
 use super::map::{ColumnMap, ColumnName, LengthUnit, TimeUnit, VolumeColumns};
-use crate::format::fields::{decimal, fixed_point, sectors_of_bytes};
+use crate::format::fields::{decimal, fixed_point, scaled, sectors_of_bytes, whole};
+use crate::format::rwbs;
 use crate::input::{ItemParser, Verdict};
 use crate::volumes::VolumeNames;
 use crate::{Op, RequestBatch};
@@ -57,7 +58,7 @@ impl ItemParser for Rows {
     fn parse(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict {
         match line.first() {
             None => return Verdict::Skip("blank line"),
-            Some(b'#') => return Verdict::Skip("comment"),
+            Some(b'#') => return self.comment(line),
             Some(b' ' | b'\t') if line.trim_ascii().is_empty() => {
                 return Verdict::Skip("blank line");
             }
@@ -93,14 +94,28 @@ impl Rows {
         Self { columns_min: columns, ..self }
     }
 
+    /// A comment, which is the header if it has the names of the map.
+    #[cold]
+    fn comment(&mut self, line: &[u8]) -> Verdict {
+        if self.columns.is_none() && self.map.has_names() {
+            let signs = line.iter().take_while(|byte| **byte == b'#').count();
+            let text = line[signs..].trim_ascii();
+            let delimiter = self.delimiter.or_of(text);
+            let header = header_of(text, delimiter);
+            if let Ok(mut columns) = self.find_columns(&header) {
+                columns.most = Some(header.len());
+                (self.columns, self.delimiter) = (Some(columns), delimiter);
+                return Verdict::Skip("header");
+            }
+        }
+        Verdict::Skip("comment")
+    }
+
     /// Finds the columns; the first line is a header or already a request.
     #[cold]
     fn first_line(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict {
-        if self.delimiter == Delimiter::Auto {
-            self.delimiter = Delimiter::of(line);
-        }
-        let mut header = Vec::new();
-        for_each_field(line, self.delimiter, line.len() + 1, |_, field| header.push(field));
+        self.delimiter = self.delimiter.or_of(line);
+        let header = header_of(line, self.delimiter);
         let columns = match self.find_columns(&header) {
             Ok(columns) => columns,
             Err(missing) => {
@@ -114,7 +129,7 @@ impl Rows {
                 };
             }
         };
-        let named = self.map.columns().any(|column| matches!(column, ColumnName::Header(_)));
+        let named = self.map.has_names();
         let columns = self.columns.insert(columns);
         let is_word = |field: &[u8]| field.first().is_some_and(u8::is_ascii_alphabetic);
         let row = cut(line, self.delimiter, &columns.slots, None);
@@ -171,6 +186,13 @@ impl Rows {
     }
 }
 
+/// All fields of a line.
+fn header_of(line: &[u8], delimiter: Delimiter) -> Vec<&[u8]> {
+    let mut header = Vec::new();
+    for_each_field(line, delimiter, line.len() + 1, |_, field| header.push(field));
+    header
+}
+
 /// Adds the request of a line.
 #[inline]
 fn push(
@@ -182,10 +204,13 @@ fn push(
     batch: &mut RequestBatch,
 ) -> Verdict {
     let meaning = if map.op.is_some() { map.meaning(row[OP]) } else { map.any_word };
-    let op = match meaning {
-        Some(Some(op)) => op,
+    let (flush, op) = match meaning {
+        Some(Some(op)) => (false, op),
         Some(None) => return Verdict::Skip("operation that the map skips"),
-        None => return Verdict::Bad("an operation; give other words a meaning with op:WORD=W"),
+        None => match rwbs::of_word(row[OP]) {
+            Some((flush, op)) => (flush && op.is_some(), op.unwrap_or(Op::Flush)),
+            None => return Verdict::Bad("an operation; give other words a meaning with op:WORD=W"),
+        },
     };
     let time_us = match columns.time_unit.map(|unit| microseconds(row[TIME], unit)) {
         Some(None) => return Verdict::Bad("a time as a number from 0"),
@@ -210,9 +235,21 @@ fn push(
         };
         batch.volume.push(volume);
     }
+    if flush {
+        push_flush_before(batch, time_us);
+    }
     batch.push(op, lba, sectors);
     batch.time_us.extend(time_us);
     Verdict::Parsed
+}
+
+/// Adds the flush that comes before a request, whose stream and volume are there already.
+#[cold]
+fn push_flush_before(batch: &mut RequestBatch, time_us: Option<u64>) {
+    batch.stream.extend(batch.stream.last().copied());
+    batch.volume.extend(batch.volume.last().copied());
+    batch.push(Op::Flush, 0, 0);
+    batch.time_us.extend(time_us);
 }
 
 #[inline]
@@ -222,11 +259,11 @@ fn extent(
     page_bytes: u64,
     op: Op,
 ) -> Result<(u64, u32), &'static str> {
-    let offset = decimal(row[OFFSET]).ok_or("a whole number as offset")?;
+    let offset = whole(row[OFFSET]).ok_or("a whole number as offset")?;
     let offset = offset.checked_mul(columns.offset_unit).ok_or("an offset below 2^64 bytes")?;
     let bytes = match columns.length_unit {
         None => page_bytes,
-        Some(unit) => decimal(row[LENGTH])
+        Some(unit) => whole(row[LENGTH])
             .ok_or("a whole number as length")?
             .checked_mul(unit)
             .ok_or("a length below 2 TiB")?,
@@ -238,7 +275,7 @@ fn extent(
 #[inline]
 fn volume(row: &Row<'_>, columns: &VolumeColumns, volumes: &mut Volumes) -> Option<u32> {
     match columns {
-        VolumeColumns::Number(_) => u32::try_from(decimal(row[VOLUME])?).ok(),
+        VolumeColumns::Number(_) => u32::try_from(whole(row[VOLUME])?).ok(),
         VolumeColumns::Name(_, None) => Some(volumes.names.number(row[VOLUME])),
         VolumeColumns::Name(_, Some(_)) => {
             volumes.joined.clear();
@@ -253,10 +290,12 @@ fn volume(row: &Row<'_>, columns: &VolumeColumns, volumes: &mut Volumes) -> Opti
 #[inline]
 fn microseconds(text: &[u8], unit: TimeUnit) -> Option<u64> {
     // Most times are whole numbers of their unit.
-    let whole = |text: &[u8]| decimal(text).or_else(|| fixed_point(text, 0));
+    let fixed =
+        |digits: i32| fixed_point(text, digits as usize).or_else(|| scaled(text, digits, false));
+    let whole = |text: &[u8]| decimal(text).or_else(|| fixed(0));
     match unit {
-        TimeUnit::Seconds => fixed_point(text, 6),
-        TimeUnit::Milliseconds => fixed_point(text, 3),
+        TimeUnit::Seconds => fixed(6),
+        TimeUnit::Milliseconds => fixed(3),
         TimeUnit::Microseconds => whole(text),
         TimeUnit::HundredNanoseconds => Some(whole(text)? / 10),
         TimeUnit::Nanoseconds => Some(whole(text)? / 1000),

@@ -11,7 +11,7 @@
 //! case. An ASU (application storage unit) is a volume; columns after the fifth are ignored.
 //!
 //! # Where
-//! UMass Trace Repository, "Storage": `Financial1.spc.bz2` and others (unpack bzip2 first).
+//! UMass Trace Repository, "Storage": `Financial1.spc.bz2` and others.
 //!
 //! # Traps
 //! - LBAs begin at 0 in every ASU. The ASUs are one application's, so they lie side by side unless

@@ -101,6 +101,46 @@ fn operations_are_never_guessed() {
 }
 
 #[test]
+fn words_of_the_kernel_are_operations_unless_the_map_says_otherwise() {
+    let text = "1,WS,4096,3\n2,RA,512,3\n3,FWFS,0,4\n4,DS,512,4\n5,FN,0,4\n";
+    let (batch, _) = parse(text, "ts=1,op=2,off=3,stream=4").unwrap();
+    let operations: Vec<_> = batch.iter().map(|(op, lba, _)| (op, lba)).collect();
+    let expected = [
+        (Op::Write, 8),
+        (Op::Read, 1),
+        (Op::Flush, 0),
+        (Op::Write, 0),
+        (Op::Trim, 1),
+        (Op::Flush, 0),
+    ];
+    assert_eq!(operations, expected);
+    assert_eq!(batch.time_us, [1, 2, 3, 3, 4, 5]);
+    assert_eq!(batch.stream, [3, 3, 4, 4, 4, 4]);
+    assert_eq!(requests("RA,512\n", "op=1,off=2,op:*=W"), [(Op::Write, 1, 8)]);
+    for wrong in ["WX", "S", "RW", "ws", "X"] {
+        let error = parse(&format!("{wrong},512\n"), "op=1,off=2").unwrap_err();
+        assert!(error.contains("expected an operation; give other words"), "{error}");
+    }
+}
+
+#[test]
+fn a_header_may_be_a_comment_and_have_any_names() {
+    let map = "op=kind,off=where";
+    for text in ["# kind where\nW 0x200\n", "#\n## where|kind\n512.0|W\n"] {
+        assert_eq!(requests(text, map), [(Op::Write, 1, 8)], "{text}");
+    }
+    let text = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\r\n\
+                128166372003061629,h,1,Read,383496192,32768,113736\r\n\
+                128166372016382155,h,1,Write,310378496,4096,46748\r\n";
+    let (batch, skipped) = read_text(text, &OpenOptions::default()).unwrap();
+    assert_eq!(
+        batch.iter().collect::<Vec<_>>(),
+        [(Op::Read, 749_016, 64), (Op::Write, 606_208, 8)]
+    );
+    assert!(skipped.starts_with("1 x header, first line 1: \"Timestamp,Hostname"), "{skipped}");
+}
+
+#[test]
 fn a_map_that_matches_nothing_is_an_error() {
     let error = parse("a,b\n", "op=1,off=2").unwrap_err();
     assert!(error.contains("no requests in 1 lines (1 x header"), "{error}");

@@ -113,7 +113,7 @@ fn recognise(input: &Input) -> Result<TraceFormat, TraceError> {
     if lines::twitter(first).is_some() {
         return Ok(TraceFormat::Twitter);
     }
-    if crate::format::bare_extension(input.name()) == "oracleGeneral" {
+    if crate::format::unpacked_extension(input) == "oracleGeneral" {
         return Ok(TraceFormat::OracleGeneral);
     }
     Err(TraceError::Unsupported {
