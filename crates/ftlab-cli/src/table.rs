@@ -240,7 +240,7 @@ pub(crate) fn notes(result: &ExperimentResult) -> String {
 /// Requests that are smaller than pages, or lie across their boundaries.
 fn in_part(result: &ExperimentResult) -> Option<String> {
     let unaligned = result.workload.unaligned_writes;
-    let run = result.runs.iter().find(|_| unaligned > 0)?;
+    let run = result.runs.iter().find(|run| unaligned > 0 && run.has_parts())?;
     let page_bytes = u64::from(result.config.drive.page_bytes);
     let all = result.workload.requests.get("write").copied().unwrap_or(unaligned);
     Some(format!(

@@ -115,10 +115,11 @@ fn a_hidden_drive_is_found_and_a_stopped_fit_goes_on() {
 #[test]
 fn requests_smaller_than_pages_do_not_change_the_answer() {
     let place = tempfile::tempdir().unwrap();
-    let answer = |bs: &str| {
-        let path = place.path().join(format!("{bs}.fio"));
+    let capacity = 1000 * 4096 * 4096;
+    let answer = |bs: &str, sizes: &str| {
+        let path = place.path().join(format!("{bs}-{}.fio", sizes.len()));
         let job = format!(
-            "[s]\nfilename=/dev/ng0n1\nrw=randwrite\nbs={bs}\nblockalign=4k\nnorandommap\ntime_based\nruntime=1h\n"
+            "[s]\nfilename=/dev/ng0n1\nrw=randwrite\nbs={bs}\nblockalign=4k\nnorandommap\ntime_based\nruntime=1h\n{sizes}"
         );
         std::fs::write(&path, job).unwrap();
         let mut base = base(path.to_str().unwrap());
@@ -128,6 +129,7 @@ fn requests_smaller_than_pages_do_not_change_the_answer() {
             length: Length::DriveWrites(8.0),
             interval_writes: Some(1024),
             seed: 7,
+            workload: base.workload.of_capacity(capacity).unwrap(),
             ..base.clone()
         };
         hidden.drive.logical = Logical::Pages(4096);
@@ -144,8 +146,8 @@ fn requests_smaller_than_pages_do_not_change_the_answer() {
         let host: Vec<f64> = (0..media.len()).map(|at| (at as u64 * 1024 * bytes) as f64).collect();
         let question = Question {
             base,
-            measured: Measured::of_units(&host, &media, 1.0).unwrap(),
-            capacities: vec![4096 * 4096],
+            measured: Measured::of_units(&host, &media, 1000.0).unwrap(),
+            capacities: vec![capacity],
             pages: 4096,
             ftls: vec!["1r-greedy".parse().unwrap()],
             op_ratios: (0.02, 0.4),
@@ -159,7 +161,7 @@ fn requests_smaller_than_pages_do_not_change_the_answer() {
         assert!((fit.waf / run.waf - 1.0).abs() < 1e-9, "{bs}: {} {}", fit.waf, run.waf);
         fit
     };
-    let [halves, whole] = ["2k", "4k"].map(answer);
+    let [halves, whole] = ["2k", "4k"].map(|bs| answer(bs, ""));
     for fit in [&halves, &whole] {
         let best = &fit.drives[0];
         assert!((best.op_ratio - 0.242).abs() < 0.01 && best.distance.rms < 0.05, "{best:?}");
@@ -170,6 +172,10 @@ fn requests_smaller_than_pages_do_not_change_the_answer() {
     // The middle of an interval, and what is drawn there.
     assert!((2.0 * a.wafs[20].0 / b.wafs[20].0 - 1.0).abs() < 1e-9);
     assert!((a.wafs[20].1 / b.wafs[20].1 - 2.0).abs() < 0.1, "{:?} {:?}", a.wafs[20], b.wafs[20]);
+    // Of a part of the drive, whose size is in bytes of the real one.
+    let half = capacity / 2;
+    let bytes = answer("2k", &format!("offset={half}\nsize={half}\n"));
+    assert_eq!(bytes.drives, answer("2k", "offset=50%\nsize=50%\n").drives);
 }
 
 #[test]

@@ -34,7 +34,8 @@ impl InPages {
 }
 
 fn in_pages(question: &Question, capacity: u64) -> Result<Option<Measured>, LabError> {
-    let mut experiment = Experiment { threads: Some(1), ..question.base.clone() };
+    let workload = question.base.workload.of_capacity(capacity)?;
+    let mut experiment = Experiment { workload, threads: Some(1), ..question.base.clone() };
     experiment.drive.logical = Logical::Pages(u64::from(question.pages));
     // Bytes of the real drive for each page of the simulated one.
     let page = capacity as f64 / f64::from(question.pages);

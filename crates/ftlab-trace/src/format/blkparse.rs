@@ -152,6 +152,9 @@ impl Parser {
         let [action] = event.action else { return Verdict::Skip("another action") };
         if let Some(at) = ACTIONS.iter().position(|other| other == action) {
             self.seen[at] = true;
+            if *action == b'C' && !self.requeued.is_empty() {
+                self.is_complete(event);
+            }
         } else if *action == b'R' && matches!(self.action, b'D' | b'I') {
             self.requeue(event);
         }
@@ -164,6 +167,14 @@ impl Parser {
         // One of a device that has had none is not counted twice.
         if let (Some(device), Ok(extent)) = (self.devices.known(event.device), event.extent()) {
             self.requeued.add(device, event.rwbs, extent);
+        }
+    }
+
+    /// A request that is complete does not come again, even if it went back.
+    #[cold]
+    fn is_complete(&mut self, event: &Event<'_>) {
+        if let Ok(extent) = event.extent() {
+            self.is_again(event, extent);
         }
     }
 

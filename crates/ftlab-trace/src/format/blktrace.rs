@@ -261,6 +261,9 @@ impl Merged {
                 && self.requeued.take(record.device(), &rwbs_of(record), record.extent());
             return is_again.then_some(Verdict::Skip(AGAIN));
         }
+        if action == action_number(b'C') && !self.requeued.is_empty() {
+            self.requeued.take(record.device(), &rwbs_of(record), record.extent());
+        }
         if action == REQUEUED && [b'D', b'I'].map(action_number).contains(&self.action) {
             self.requeued.add(record.device(), &rwbs_of(record), record.extent());
         }

@@ -143,15 +143,26 @@ impl Parser {
                 let events = [Event::Issue, Event::Insert, Event::Complete, Event::Queue];
                 self.seen = events.into_iter().find(is_of);
             }
-            if self.counts_issues
-                && let Some(rest) = rest.strip_prefix(REQUEUE)
-                && let Some((device, rwbs, extent)) = request(rest)
-                && let Some(device) = self.devices.known(device)
-            {
-                self.requeued.add(device, rwbs, extent);
+            if self.counts_issues {
+                self.note_requeue(rest);
             }
         }
         other_line(line)
+    }
+
+    /// A request goes back to its queue, or is complete and does not come again.
+    fn note_requeue(&mut self, event: &[u8]) {
+        if let Some(rest) = event.strip_prefix(REQUEUE)
+            && let Some((device, rwbs, extent)) = request(rest)
+            && let Some(device) = self.devices.known(device)
+        {
+            self.requeued.add(device, rwbs, extent);
+        } else if !self.requeued.is_empty()
+            && let Some(rest) = event.strip_prefix(COMPLETE)
+            && let Some((device, rwbs, extent)) = request(rest)
+        {
+            self.is_again(device, rwbs, extent);
+        }
     }
 
     /// Whether a request is one that went back.
@@ -164,6 +175,9 @@ impl Parser {
 
 /// The event of a request that goes back to its queue.
 const REQUEUE: &[u8] = b"block_rq_requeue: ";
+
+/// The event of a request that the drive has done.
+const COMPLETE: &[u8] = b"block_rq_complete: ";
 
 type Request<'a> = (&'a [u8], &'a [u8], (u64, u64));
 
@@ -273,6 +287,10 @@ CPU:1 [LOST 12 EVENTS]
             skipped.contains("1 x request that was requeued, and issued again, first line 3"),
             "{skipped}"
         );
+        let inserted = ["insert", "issue", "requeue", "issue", "complete", "insert", "issue"];
+        let text: String = inserted.map(|event| line(&format!("block_rq_{event}"))).concat();
+        let (batch, _) = parse(&text, Some("ftrace:event=block_rq_insert")).unwrap();
+        assert_eq!(batch.len(), 2, "the first was complete before the second was inserted");
     }
 
     #[test]

@@ -134,3 +134,21 @@ impl TraceSource for LpnSource {
         self.progress.share()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_look_like_text_are_numbers() {
+        let numbers = [0x0020_000a_u32, 0x0020_0020, 0x0021_0030, 0x0022_0031];
+        let bytes: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pages.u32");
+        std::fs::write(&path, bytes).unwrap();
+        let mut source = crate::open(&path, &OpenOptions::default()).unwrap();
+        let mut batch = RequestBatch::new();
+        assert!(source.next_batch(&mut batch).unwrap());
+        assert_eq!(batch.lba, numbers.map(|number| u64::from(number) * 8));
+    }
+}

@@ -85,7 +85,7 @@ fn open(
     if spec.get("object").is_none() && counts_sectors(input.head(), page_bytes) {
         return Err(TraceError::Unsupported {
             what: format!(
-                "{}: its objects follow one another as sectors of {SECTOR_BYTES} bytes do, and would be taken for                  pages of {page_bytes}",
+                "{}: its objects follow one another as sectors of {SECTOR_BYTES} bytes do, and would be taken for pages of {page_bytes}",
                 input.name()
             ),
             remedy: "add --format oracle-general:object=sectors, or object=pages if their numbers do count pages"

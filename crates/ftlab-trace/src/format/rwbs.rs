@@ -3,11 +3,12 @@
 use super::fields::decimal;
 use crate::input::Verdict;
 use crate::{Op, RequestBatch};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
-/// Requests that went back to their queue after they were issued. They are issued once more, and are one request each.
+/// Requests that went back to their queue after they were issued, and how many that are alike. They are issued once more,
+/// and are one request each.
 #[derive(Default)]
-pub(super) struct Requeued(FxHashSet<Sent>);
+pub(super) struct Requeued(FxHashMap<Sent, u32>);
 
 /// A request as it was sent: volume, letters, first sector, sectors.
 type Sent = (u32, u64, u64, u64);
@@ -15,7 +16,7 @@ type Sent = (u32, u64, u64, u64);
 impl Requeued {
     /// A request goes back.
     pub(super) fn add(&mut self, volume: u32, rwbs: &[u8], extent: (u64, u64)) {
-        self.0.insert(sent(volume, rwbs, extent));
+        *self.0.entry(sent(volume, rwbs, extent)).or_default() += 1;
     }
 
     /// Whether none did.
@@ -24,9 +25,15 @@ impl Requeued {
         self.0.is_empty()
     }
 
-    /// Whether a request is one that went back.
+    /// Whether a request is one that went back; it is issued, or complete, and is not awaited any more.
     pub(super) fn take(&mut self, volume: u32, rwbs: &[u8], extent: (u64, u64)) -> bool {
-        self.0.remove(&sent(volume, rwbs, extent))
+        let request = sent(volume, rwbs, extent);
+        let Some(count) = self.0.get_mut(&request) else { return false };
+        *count -= 1;
+        if *count == 0 {
+            self.0.remove(&request);
+        }
+        true
     }
 }
 

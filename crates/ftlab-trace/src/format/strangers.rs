@@ -46,7 +46,7 @@ pub(super) fn name(head: &[u8]) -> Option<(&'static str, &'static str)> {
         return Some(("JSON", remedy));
     }
     if lines.iter().all(|line| has_pairs(line)) {
-        let remedy = "take the names out, such as with sed 's/[A-Za-z_]*=//g', and name the columns with --map";
+        let remedy = "take the names out, such as with sed -E 's/[A-Za-z_]+[=:] ?//g', and name the columns with --map";
         return Some(("rows of NAME=VALUE pairs", remedy));
     }
     None

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes at the start of a trace that decide on its format.
-pub(super) const HEAD_BYTES: usize = 64 * 1024;
+pub(crate) const HEAD_BYTES: usize = 64 * 1024;
 /// Bytes that are unpacked at once.
 pub(super) const READ_BYTES: usize = 256 * 1024;
 

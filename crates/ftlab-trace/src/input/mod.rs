@@ -21,7 +21,8 @@ pub use text::decode_text;
 
 use crate::{PartialFile, TraceError};
 use bytes::Bytes;
-use content::{Content, Counted, HEAD_BYTES, read_up_to};
+pub(crate) use content::HEAD_BYTES;
+use content::{Content, Counted, read_up_to};
 use ftlab_spec::did_you_mean;
 use packing::Unpacked;
 use std::fs::File;
@@ -97,7 +98,8 @@ impl Input {
         let Unpacked { mut bytes, mut head, compression, member } =
             packing::unpack(name, bytes, whole.as_ref(), &progress)?;
         let mut is_plain = compression == Compression::None;
-        for _ in 0..Encoding::STEPS {
+        let has_text = !is_binary(member.as_deref().unwrap_or(name));
+        for _ in 0..if has_text { Encoding::STEPS } else { 0 } {
             let Some(encoding) = Encoding::of(&head) else { break };
             is_plain = false;
             bytes = encoding.decode(Box::new(Cursor::new(head).chain(bytes))).map_err(io_error)?;
@@ -189,6 +191,12 @@ pub fn read_text(path: &Path) -> Result<String, TraceError> {
     let mut bytes = Vec::new();
     input.into_reader().read_to_end(&mut bytes).map_err(|error| TraceError::io(&name, error))?;
     Ok(decode_text(&bytes))
+}
+
+/// Whether a file with this name has numbers, which are no text even if they look like it.
+fn is_binary(name: &str) -> bool {
+    let name = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').skip(1).any(|ending| ["u32", "lpn", "oracleGeneral"].contains(&ending))
 }
 
 /// Names the files beside `path` that its name may have been meant for, if there is no such file.

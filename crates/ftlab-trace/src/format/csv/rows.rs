@@ -21,6 +21,8 @@ pub(super) struct Rows {
     columns_min: usize,
     /// Known from the first line on.
     columns: Option<Columns>,
+    /// Those of a header in a comment, before the first row.
+    commented: Option<Columns>,
     volumes: Volumes,
 }
 
@@ -85,6 +87,7 @@ impl Rows {
             page_bytes: u64::from(page_bytes),
             columns_min: 0,
             columns: None,
+            commented: None,
             volumes: Volumes::default(),
         }
     }
@@ -104,7 +107,7 @@ impl Rows {
             let header = header_of(text, delimiter);
             if let Ok(mut columns) = self.find_columns(&header) {
                 columns.most = Some(header.len());
-                (self.columns, self.delimiter) = (Some(columns), delimiter);
+                self.commented = Some(columns);
                 return Verdict::Skip("header");
             }
         }
@@ -115,6 +118,10 @@ impl Rows {
     #[cold]
     fn first_line(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict {
         self.delimiter = self.delimiter.or_of(line);
+        if let Some(columns) = self.commented.take() {
+            self.columns = Some(columns);
+            return self.parse(line, batch);
+        }
         let header = header_of(line, self.delimiter);
         let columns = match self.find_columns(&header) {
             Ok(columns) => columns,

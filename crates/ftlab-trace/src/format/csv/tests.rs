@@ -126,7 +126,8 @@ fn words_of_the_kernel_are_operations_unless_the_map_says_otherwise() {
 #[test]
 fn a_header_may_be_a_comment_and_have_any_names() {
     let map = "op=kind,off=where";
-    for text in ["# kind where\nW 0x200\n", "#\n## where|kind\n512.0|W\n"] {
+    for text in ["# kind where\nW 0x200\n", "#\n## where|kind\n512.0|W\n", "# kind, where\nW 512\n"]
+    {
         assert_eq!(requests(text, map), [(Op::Write, 1, 8)], "{text}");
     }
     let text = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\r\n\

@@ -146,6 +146,11 @@ impl Column<'_> {
         }) && moves_data
     }
 
+    /// Whether not all rows have the same word.
+    fn has_several(&self) -> bool {
+        self.words.iter().any(|word| *word != self.words[0])
+    }
+
     /// The words that are in it, and how often, such as `1 (3 rows)`.
     fn codes(&self) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -182,7 +187,9 @@ impl Column<'_> {
 
 /// The names of columns, for a message.
 pub(super) fn names(columns: &[&Column<'_>]) -> String {
-    columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
+    let shown = columns.iter().take(CODES_SHOWN).map(|column| column.name.as_str());
+    let more = if columns.len() > CODES_SHOWN { ", ..." } else { "" };
+    shown.collect::<Vec<_>>().join(", ") + more
 }
 
 /// The column of the operations, and what is in it.
@@ -207,6 +214,16 @@ pub(super) fn operation(columns: &[Column<'_>]) -> Result<Said, String> {
             .iter()
             .filter(|column| column.role().is_none() && column.is_operations())
             .collect();
+    }
+    if let [column] = both[..]
+        && let Some(other) =
+            named.iter().find(|other| other.index != column.index && other.has_several())
+    {
+        return Err(format!(
+            "which rows are requests, since {} has {}: keep those of one of them, such as with grep",
+            other.name,
+            other.codes()
+        ));
     }
     match (&both[..], &named[..]) {
         ([column], _) => Ok(column.says(format!("op={}", column.reference()))),

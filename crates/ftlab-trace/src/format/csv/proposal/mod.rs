@@ -9,6 +9,7 @@ mod words;
 
 use super::cut::for_each_field;
 use super::delimiter::Delimiter;
+use crate::input::HEAD_BYTES;
 use column::{Column, Said, names};
 use words::Role;
 
@@ -44,8 +45,9 @@ struct Table {
 impl Table {
     fn of(head: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(head);
-        // The last line may be cut.
-        let whole = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
+        // The last line may be cut, unless this is all.
+        let lines = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
+        let whole = if head.len() < HEAD_BYTES { &text } else { lines };
         let lines = whole.lines().filter(|line| !line.trim().is_empty()).take(ROWS + 1);
         let mut comment = None;
         let mut rows: Vec<&str> = Vec::new();

@@ -139,3 +139,18 @@ fn a_proposal_is_withdrawn_if_it_does_not_read_the_rows() {
         "{said}"
     );
 }
+
+#[test]
+fn a_table_of_every_stage_of_a_request_has_no_map() {
+    let text = "action,rwbs,sector,sectors\nQ,W,0,8\nD,W,0,8\nC,W,0,8\n";
+    assert_eq!(map(text), None);
+    let said = proposal(text).unwrap();
+    assert!(said.contains("which rows are requests, since action has \"C\" (1 row)"), "{said}");
+    assert!(map("action,rwbs,sector,sectors\nD,W,0,8\nD,R,8,8\n").is_some());
+}
+
+#[test]
+fn a_last_row_without_an_end_counts() {
+    let said = proposal("op,offset_bytes,size_bytes\nW,0,4096\nW,4096,4096").unwrap();
+    assert!(said.contains("2 requests"), "{said}");
+}
