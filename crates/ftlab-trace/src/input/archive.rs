@@ -22,11 +22,16 @@ fn is_companion(name: &str) -> bool {
     name.starts_with("__MACOSX/") || file.starts_with("._") || file == ".DS_Store"
 }
 
-fn has_several(name: &str, files: &[String], command: &str) -> TraceError {
+/// What is wrong with an archive of several files.
+fn several(files: &[String]) -> String {
     let more = if files.len() > SHOWN { ", ..." } else { "" };
     let shown = files[..files.len().min(SHOWN)].join(", ");
+    format!("holds several files ({shown}{more}), and a trace is one")
+}
+
+fn has_several(name: &str, files: &[String], command: &str) -> TraceError {
     TraceError::Unsupported {
-        what: format!("{name} holds several files ({shown}{more}), and a trace is one"),
+        what: format!("{name} {}", several(files)),
         remedy: format!("unpack it and name the one that you mean: {command} {name}"),
     }
 }
@@ -45,7 +50,7 @@ pub(super) fn open_tar(name: &str, packed: Stream) -> Result<Found, TraceError> 
     let file = next_file(&mut archive).map_err(|error| TraceError::io(name, error))?;
     let Some((member, bytes)) = file else { return Err(has_none(name)) };
     let data = Some(archive.into_inner().take(bytes));
-    let file = OnlyFile { name: name.into(), member: member.clone(), bytes, data };
+    let file = OnlyFile { member: member.clone(), bytes, data };
     Ok((Box::new(file), Some(member)))
 }
 
@@ -71,8 +76,6 @@ fn next_file<R: Read>(archive: &mut Archive<R>) -> io::Result<Option<(String, u6
 
 /// The bytes of a file in a tar archive; an error after them if there is another file.
 struct OnlyFile {
-    /// Of the archive.
-    name: String,
     member: String,
     bytes: u64,
     /// Until its end.
@@ -103,7 +106,10 @@ impl OnlyFile {
             None => Ok(()),
             Some((other, _)) => {
                 let files = [self.member.clone(), other];
-                Err(io::Error::other(has_several(&self.name, &files, "tar xf").to_string()))
+                let what = several(&files);
+                Err(io::Error::other(format!(
+                    "it {what}; unpack it and name the one that you mean"
+                )))
             }
         }
     }
@@ -285,7 +291,7 @@ mod tests {
             for (bytes, command) in [(tar(&files), "tar xf t"), (zip(&files), "unzip t")] {
                 let error = read(bytes).unwrap_err();
                 assert!(
-                    error.contains("t holds several files (a.csv, b.csv), and a trace is one"),
+                    error.contains(" holds several files (a.csv, b.csv), and a trace is one"),
                     "{error}"
                 );
                 assert!(error.contains(command), "{error}");

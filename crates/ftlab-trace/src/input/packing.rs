@@ -41,7 +41,9 @@ pub(super) struct Unpacked {
 }
 
 /// Packers by how their files begin, with how they are unpacked by hand: those that are not read.
-const UNREAD: [(&[u8], &str, &str); 6] = [
+const UNREAD: [(&[u8], &str, &str); 8] = [
+    (b"\x5d\0\0\x80\0\xff\xff\xff\xff", "LZMA", "lzma -d"),
+    (b"\x02\x21\x4c\x18", "LZ4 in its old form", "lz4 -d"),
     (b"7z\xbc\xaf\x27\x1c", "7-Zip", "7z x"),
     (b"Rar!\x1a\x07", "RAR", "unrar x"),
     (b"LZIP\x01", "lzip", "lzip -d"),
