@@ -108,7 +108,7 @@ impl OnlyFile {
                 let files = [self.member.clone(), other];
                 let what = several(&files);
                 Err(io::Error::other(format!(
-                    "it {what}; unpack it and name the one that you mean"
+                    "it {what}; unpack it and name the one that you mean: tar xf"
                 )))
             }
         }
@@ -288,7 +288,7 @@ mod tests {
         let big = "W,4096\n".repeat(30_000);
         for second in ["W,0\n", big.as_str()] {
             let files = [("a.csv", second), ("b.csv", "W,4096\n")];
-            for (bytes, command) in [(tar(&files), "tar xf t"), (zip(&files), "unzip t")] {
+            for (bytes, command) in [(tar(&files), "tar xf"), (zip(&files), "unzip")] {
                 let error = read(bytes).unwrap_err();
                 assert!(
                     error.contains(" holds several files (a.csv, b.csv), and a trace is one"),
