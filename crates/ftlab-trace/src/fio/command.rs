@@ -4,13 +4,15 @@
 //! job. Names have one dash or two, may be cut short as long as one option alone begins so, and have their value
 //! after `=` or as the next argument; options that need no value have one only after `=`. What is no option is a
 //! job file, whose jobs come after those of the command; of a further file none of the defaults before it hold,
-//! and its first job waits for all before. `--section` chooses jobs of the first file. Options are taken in their
-//! order, `kb_base` too, and `${NAME}` is left to the shell.
+//! and its first job waits for all before. The version that a file states is that of the whole command. `--section`
+//! chooses jobs of the first file. Options are taken in their order, `kb_base` too, and `${NAME}` is left to the
+//! shell.
 
 use super::job_file::{self, Place, Section, Setting, Surroundings};
 use super::known::{self, Known};
 use super::remarks::Remarks;
 use super::values::Fault;
+use super::version::Version;
 use crate::TraceError;
 
 /// What messages call a command.
@@ -215,8 +217,9 @@ impl Reader {
         });
     }
 
-    /// The job files, after the jobs of the command.
+    /// The job files, after the jobs of the command. One fio runs all of them: of the version that they state.
     fn read_files(&mut self, around: &dyn Surroundings) -> Result<(), TraceError> {
+        let mut stated = None;
         for (index, (file, place)) in std::mem::take(&mut self.files).into_iter().enumerate() {
             if file == "-" {
                 let fault = Fault::new("- reads the jobs from standard input", "name a file");
@@ -224,6 +227,8 @@ impl Reader {
             }
             let (name, text) = around.include(&file, NAME)?;
             let mut own = job_file::sections(&text, &name, &self.only, around)?;
+            let version = own.first().and_then(|section| section.version);
+            agree(&mut stated, version, &name).map_err(|fault| place.refuse(fault))?;
             if index > 0 {
                 begin_file(&mut own);
             }
@@ -231,8 +236,27 @@ impl Reader {
             // fio forgets them with the first file.
             self.only.clear();
         }
+        let version = stated.map(|(version, _)| version);
+        self.sections.iter_mut().for_each(|section| section.version = version);
         Ok(())
     }
+}
+
+/// Takes over the version that the job file `name` states, if it states one; refuses another than a file before.
+fn agree(
+    stated: &mut Option<(Version, String)>,
+    version: Option<Version>,
+    name: &str,
+) -> Result<(), Fault> {
+    let Some(version) = version else { return Ok(()) };
+    let (first, file) = stated.get_or_insert_with(|| (version, name.to_owned()));
+    if *first == version {
+        return Ok(());
+    }
+    Err(Fault::new(
+        format!("{name} states version={version}, and {file} version={first}"),
+        "state the same in both, or run them one after the other",
+    ))
 }
 
 fn is_chosen(only: &[String], name: &str) -> bool {

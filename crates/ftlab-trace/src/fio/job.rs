@@ -239,6 +239,9 @@ impl Job {
             total = total.saturating_add(self.plan.issue_bytes().saturating_mul(options.loops));
             self.number_ios = self.number_ios.saturating_mul(2);
         }
+        if self.stays_done() {
+            total = 0;
+        }
         self.pass = Some(Pass { issued: 0, queued: 0, total });
         Some(())
     }
@@ -251,14 +254,18 @@ impl Job {
             self.loops_left -= 1;
             return true;
         }
-        let options = self.options();
-        let stays_done = !options.do_verify && options.loops == 1;
-        if self.is_file_done && (options.io_size.is_none() || stays_done) {
+        if self.is_file_done && self.options().io_size.is_none() {
             return false;
         }
         let issued: u64 = self.issued_bytes.iter().sum();
         let left = self.plan.issue_bytes().saturating_sub(issued);
         !self.has_issued_number() && left > 0 && left >= self.plan.most()
+    }
+
+    /// Whether nothing more is issued to the file, as its end was reached: one more pass is empty, but for a flush.
+    fn stays_done(&self) -> bool {
+        let options = self.options();
+        self.is_file_done && !options.do_verify && options.loops == 1
     }
 
     /// Positions at the beginning, and all blocks free.

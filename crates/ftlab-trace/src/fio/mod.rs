@@ -116,7 +116,24 @@ impl Surroundings for Nowhere {
 }
 
 fn read(path: &Path, name: &str) -> Result<String, TraceError> {
-    std::fs::read_to_string(path).map_err(|source| TraceError::io(name, source))
+    let bytes = std::fs::read(path).map_err(|source| TraceError::io(name, source))?;
+    if is_wide(&bytes) {
+        return Err(TraceError::Unsupported {
+            what: format!("{name} is in UTF-16, which fio cannot read either"),
+            remedy: "save it as UTF-8 without a byte order mark".into(),
+        });
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| latin(error.as_bytes())))
+}
+
+/// A text in Latin-1, with all of its signs: fio takes no byte order mark and no line end away.
+fn latin(bytes: &[u8]) -> String {
+    bytes.iter().copied().map(char::from).collect()
+}
+
+/// Whether a job file is in UTF-16: it begins with its mark, or with a sign of ASCII in two bytes.
+fn is_wide(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=0x7f, ..] | [1..=0x7f, 0, ..])
 }
 
 impl JobFile {

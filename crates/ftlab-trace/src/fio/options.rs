@@ -1,7 +1,7 @@
 //! The options of a job: what each means, and what a job has if it does not say.
 //!
 //! An option is used, passed over because it cannot change which pages are written, or refused
-//! ([`other`](super::other)).
+//! ([`known`](super::known)).
 
 pub(super) use super::direction::{Direction, READ, TRIM, WRITE};
 use super::distribution::Distribution;

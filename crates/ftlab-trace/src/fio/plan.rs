@@ -290,6 +290,16 @@ impl Plan {
                 "let offset be a multiple of 512",
             ));
         }
+        let end = self.range_bytes();
+        if self.options.gap < 0 && !end.is_multiple_of(SECTOR_BYTES) {
+            return Err(self.thread.refuse(
+                format!(
+                    "goes backwards, by {}, from byte {end}, which is in the middle of a sector",
+                    self.options.gap.unsigned_abs()
+                ),
+                "let size, and the end of the file, be a multiple of 512",
+            ));
+        }
         Ok(())
     }
 }

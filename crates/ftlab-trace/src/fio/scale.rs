@@ -58,6 +58,9 @@ pub(super) fn scaled(thread: &Thread, scale: Scale, unit: u64) -> Result<Thread,
     let least = least.into_iter().min().unwrap_or(1).max(1);
     let unit = least_common_multiple(least, unit);
     let (real_offset, offset) = offset(&thread, scale, least);
+    if real_offset >= scale.capacity {
+        return Err(beyond(&thread, real_offset, scale));
+    }
     let real_size = thread.options.size;
     let size = real_size.map(|size| {
         let real_end = real_offset.saturating_add(size);
@@ -158,6 +161,14 @@ fn refuse_what_stays(thread: &Thread) -> Result<(), TraceError> {
         )),
         _ => Ok(()),
     }
+}
+
+/// The error of an offset that the real drive does not have.
+fn beyond(thread: &Thread, real: u64, scale: Scale) -> TraceError {
+    thread.refuse(
+        format!("begins at byte {real} of a drive of {} bytes (capacity)", scale.capacity),
+        "let offset and offset_increment be less, or capacity more",
+    )
 }
 
 /// The error of a size that is less than a request here.

@@ -86,6 +86,7 @@ fn commands_do_what_fio_does() {
         "--name=a --rw=randrw --fsync=5 --end_fsync=1 --loops=2",
         "--name=a --rw=write --fdatasync=1 --end_fsync=1 --io_size=500k",
         "--name=a --rw=write --end_fsync=1 --io_size=500k --ioengine=libaio --iodepth=2",
+        "--name=a --rw=write:8k --end_fsync=1 --io_size=500k --do_verify=0",
         "--name=a --rw=randread --end_fsync=1",
         "--name=a --rw=write --fsync=5 --end_fsync=1",
         // What holds for which job, and in which order.
@@ -135,6 +136,109 @@ fn the_last_flush_counts_once() {
     assert_eq!(of("rw=write\nend_syncfs=1\n"), (55, 1));
     assert_eq!(of("rw=write\nend_fsync=0\n"), (55, 0));
     assert_eq!(of("rw=read\nend_fsync=1\n"), (55, 0));
+}
+
+#[test]
+fn a_file_that_stays_done_has_an_empty_pass_until_3_37_with_a_flush() {
+    let of = |version: &str, text: &str| {
+        let text = format!(
+            "; ftlab: version={version}\n[e]\nrw=write:8k\nbs=4k\nsize=100k\nend_fsync=1\n{text}"
+        );
+        let all = made(&jobs(&text, &Taken::default()).unwrap(), 25).unwrap();
+        let flushes = all.iter().filter(|(op, ..)| *op == Op::Flush).count();
+        (all.len() - flushes, flushes)
+    };
+    let done = "do_verify=0\nio_size=512k\n";
+    assert_eq!(of("3.33", done), (9, 2));
+    assert_eq!(of("3.37", &format!("{done}fsync=1\n")), (9, 10));
+    assert_eq!(of("3.38", done), (9, 1));
+    assert_eq!(of("3.33", &format!("{done}end_fsync=0\n")), (9, 0));
+    assert_eq!(of("3.33", "do_verify=0\n"), (9, 1));
+    assert_eq!(of("3.33", "do_verify=0\nio_size=39k\n"), (9, 1));
+    assert_eq!(of("3.33", "io_size=512k\n"), (128, 15));
+}
+
+#[test]
+fn backwards_from_the_middle_of_a_sector_is_refused() {
+    let of = |text: &str| {
+        let text = format!("[e]\nfilename=/dev/d\nbs=4k\n{text}\n");
+        jobs(&text, &Taken::default()).and_then(|jobs| made(&jobs, 25))
+    };
+    for text in ["rw=write:-8k\nsize=20100", "rw=rw:-8k\nfilesize=20100", "rw=read:-4k\nsize=20100"]
+    {
+        let error = of(text).unwrap_err().to_string();
+        assert!(error.contains("from byte 20100, which is in the middle"), "{text}: {error}");
+        assert!(error.contains("be a multiple of 512"), "{text}: {error}");
+    }
+    for text in ["rw=write:8k\nsize=20100", "rw=write:-8k\nsize=20k", "rw=write:-8k"] {
+        assert!(!of(text).unwrap().is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn a_command_is_of_the_version_that_its_files_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |command: &str| {
+        let path = |word: &str| {
+            let is_file = Path::new(word).extension().is_some();
+            if is_file { folder.path().join(word).display().to_string() } else { word.to_owned() }
+        };
+        let words: Vec<_> = command.split(' ').map(path).collect();
+        let jobs =
+            JobFile::command(&words, &Taken::default()).map_err(|error| error.to_string())?;
+        Ok::<Vec<Version>, String>(jobs.threads.iter().map(|job| job.options.version).collect())
+    };
+    let job = "[a]\nfilename=/dev/d\nrw=randwrite\nbs=4k\nsize=1m\n";
+    for (name, stated) in
+        [("old", "; ftlab: version=3.33\n"), ("new", "; ftlab: version=3.42\n"), ("any", "")]
+    {
+        std::fs::write(folder.path().join(format!("{name}.fio")), format!("{stated}{job}"))
+            .unwrap();
+    }
+    let (old, newest) = (Version::V33, Version::NEWEST);
+    for (command, versions) in [
+        ("fio old.fio", vec![old]),
+        ("fio --iodepth=1 old.fio", vec![old]),
+        ("fio --name=x --filename=/dev/d --rw=write old.fio", vec![old; 2]),
+        ("fio any.fio old.fio", vec![old; 2]),
+        ("fio --iodepth=1 old.fio any.fio", vec![old; 2]),
+        ("fio --iodepth=1 any.fio", vec![newest]),
+    ] {
+        assert_eq!(of(command), Ok(versions), "{command}");
+    }
+    let error = of("fio old.fio --iodepth=1 any.fio new.fio").unwrap_err();
+    assert!(
+        error.contains(", argument 4: ") && error.contains("new.fio states version=3.42"),
+        "{error}"
+    );
+    assert!(error.contains("old.fio version=3.33; state the same"), "{error}");
+}
+
+#[test]
+fn a_job_file_is_in_utf8_or_latin1() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |bytes: &[u8]| {
+        let path = folder.path().join("job.fio");
+        std::fs::write(&path, bytes).unwrap();
+        JobFile::read(&path).map(|jobs| jobs.drive_bytes()).map_err(|error| error.to_string())
+    };
+    let job = b"[a]\nrw=write\nsize=1m\n";
+    assert_eq!(of(&[b"; f\xfcr\n", &job[..]].concat()), Ok(Some(1 << 20)));
+    assert_eq!(of(&["; für\n".as_bytes(), job].concat()), Ok(Some(1 << 20)));
+    for comment in [&b""[..], b"; f\xfcr\n"] {
+        let marked = of(&[b"\xef\xbb\xbf", &job[..], comment].concat()).unwrap_err();
+        assert!(marked.contains("is in no section"), "{marked}");
+    }
+    let little: Vec<u8> = job.iter().flat_map(|byte| [*byte, 0]).collect();
+    let big: Vec<u8> = job.iter().flat_map(|byte| [0, *byte]).collect();
+    for wide in [[b"\xff\xfe", &little[..]].concat(), [b"\xfe\xff", &big[..]].concat(), little, big]
+    {
+        let error = of(&wide).unwrap_err();
+        assert!(
+            error.contains("job.fio is in UTF-16") && error.contains("save it as UTF-8"),
+            "{error}"
+        );
+    }
 }
 
 #[test]
@@ -321,7 +425,10 @@ fn files_and_zones_shrink_with_the_drive_and_what_does_not_is_named() {
         ("size=1g\nnumber_ios=5", "number_ios=5 does not shrink with the drive; give io_size="),
         ("size=1m", "size=1048576 comes to nothing on a drive of 4096000 bytes"),
         ("size=50%\nio_size=64k", "io_size=65536 comes to nothing"),
-        ("offset=2t\nsize=1%", "begins at byte"),
+        (
+            "offset=2t\nsize=1%",
+            "begins at byte 2199023255552 of a drive of 1000000000000 bytes (capacity); let offset",
+        ),
     ] {
         let error = of(&format!("{global}filename=/dev/d\n[a]\n{text}\n")).unwrap_err().to_string();
         assert!(error.contains(part), "{text}: {error}");
