@@ -145,7 +145,9 @@ impl Drive {
     pub(crate) fn order_free(&mut self, first: &[BlockId]) {
         debug_assert_eq!((self.allocations, self.retired_blocks), (0, 0));
         let mut is_first = vec![false; self.geometry.blocks() as usize];
-        first.iter().for_each(|block| is_first[block.index()] = true);
+        for block in first {
+            is_first[block.index()] = true;
+        }
         let others = self.free.iter().copied().filter(|block| !is_first[block.index()]);
         self.free = first.iter().copied().chain(others).collect();
         debug_assert_eq!(self.free_blocks(), self.geometry.blocks(), "each is named once");
