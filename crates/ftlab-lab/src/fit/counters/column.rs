@@ -3,10 +3,8 @@
 use super::asked::Counters;
 use super::catalogue::{Meaning, Side, Unit};
 use super::number::Number;
+use super::units::LARGE;
 use std::borrow::Cow;
-
-/// Units from here on may have fractions with three digits.
-const LARGE: f64 = 1000.0;
 
 /// Numbers with a fraction whose last digit counts more are rounded too much.
 const STEP_MAX: f64 = 2e9;

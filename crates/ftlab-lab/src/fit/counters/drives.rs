@@ -63,7 +63,7 @@ pub(super) fn named(line: &str) -> Vec<Drive> {
     let mut drives = Vec::new();
     if let Some((label, name)) = line.split_once(':') {
         let label = label.trim();
-        if label.eq_ignore_ascii_case("serial number") || label == "sn" {
+        if label.eq_ignore_ascii_case("serial number") || label.eq_ignore_ascii_case("sn") {
             drives.extend(Drive::serial(name));
         }
     }

@@ -6,7 +6,7 @@ use super::catalogue::{Entry, Form, HIGH, Meaning, Section, Unit, entry, half};
 use super::drives::{Drive, named};
 use super::number::only;
 use super::samples::Samples;
-use super::units::as_named;
+use super::units::{LARGE, as_named, in_brackets};
 use serde_json::{Deserializer, Map, Value};
 
 /// A value that begins on a line, and how many bytes of the text it takes, from the start of the line on. An error says
@@ -134,12 +134,24 @@ impl Told<'_> {
             return self.value(value, section);
         }
         let Some(number) = number(value) else {
-            return Err(format!("{name} has no whole number: {value}"));
+            let remedy = if value.is_f64() {
+                "; it is rounded, log all its digits without exponent"
+            } else {
+                ""
+            };
+            return Err(format!("{name} has no whole number: {value}{remedy}"));
         };
         let meanings: Vec<Meaning> = match entry {
             Some(entry) => vec![as_named(name, meaning(entry, value, section))],
             None => own,
         };
+        let is_large =
+            |meaning: &Meaning| matches!(meaning.unit, Unit::Bytes(bytes) if bytes >= LARGE);
+        if in_brackets(name).is_some() && meanings.iter().any(is_large) && is_doubtful(value) {
+            return Err(format!(
+                "{name} is {value}, which may be thousands or a fraction; write it in bytes, or without a mark"
+            ));
+        }
         self.samples.tell(name, None, &meanings, number, self.counters);
         Ok(())
     }
@@ -191,6 +203,12 @@ fn number(value: &Value) -> Option<f64> {
         }
         Value::Null | Value::Bool(_) => None,
     }
+}
+
+/// Whether a text has a mark that may be of thousands or of a fraction.
+fn is_doubtful(value: &Value) -> bool {
+    let number = value.as_str().and_then(only);
+    number.is_some_and(|number| number.doubtful_mark().is_some())
 }
 
 /// Whether a number with a point or an exponent has so few digits that others were left out, such as `1.0426e14`.

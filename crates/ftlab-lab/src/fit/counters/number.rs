@@ -108,8 +108,13 @@ fn run(text: &str, is_of_kind: impl Fn(char) -> bool) -> usize {
 /// The mark between the first digits of a text and others, if it is none that is known: `·` of `104·256`, or what a wrong
 /// encoding made of another.
 pub(super) fn unknown_mark(text: &str) -> Option<char> {
-    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || MARKS.contains(&c));
-    mark_before_digit(rest).filter(|_| text.starts_with(|c: char| c.is_ascii_digit()))
+    let is_number = |c: char| c.is_ascii_digit() || c == ' ' || MARKS.contains(&c);
+    let rest = text.trim_start_matches(is_number);
+    let digits = &text[..text.len() - rest.len()];
+    let is_within = [digits.chars().next(), digits.chars().last()]
+        .iter()
+        .all(|c| c.is_some_and(|c| c.is_ascii_digit()));
+    mark_before_digit(rest).filter(|_| is_within)
 }
 
 /// The character that a text begins with, if a digit is after it and it may have been a mark between thousands.

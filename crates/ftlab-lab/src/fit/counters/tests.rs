@@ -586,6 +586,10 @@ fn thousands_of_large_units_are_no_fractions() {
         "host_gib;nand_gib\n40.000;90.000\n50.000;110.000\n",
         &["line 2", "host_gib", "40.000", "thousands or a fraction", "in bytes"],
     );
+    let json =
+        |unit: &str| format!("{{\"hbmw {unit}\": \"40.000\", \"mbmw {unit}\": \"90.000\"}}\n");
+    refused(&json("(GB)"), &["hbmw (GB)", "thousands or a fraction"]);
+    assert_eq!(read(&json("")), [(40e3, 90e3)]);
 }
 
 #[test]
@@ -626,7 +630,10 @@ fn a_unit_in_brackets_is_the_unit() {
 fn numbers_with_an_exponent_and_few_digits_are_rounded() {
     refused("HBMW: 1.04257e+14\nMBMW: 2e14\n", &["HBMW is 1.04257e+14", "rounded"]);
     refused("host_bytes,media_bytes\n1.043E+14,2.043E+14\n", &["line 2", "host_bytes", "rounded"]);
-    refused("{\"hbmw\": 1.0426e14, \"mbmw\": 2}\n", &["hbmw has no whole number"]);
+    refused(
+        "{\"hbmw\": 1.0426e14, \"mbmw\": 2}\n",
+        &["hbmw has no whole number", "all its digits"],
+    );
     refused("host_tb,nand_tb\n40.25,90.5\n41.25,92.25\n", &["line 2", "host_tb", "rounded"]);
     assert_eq!(read("host_bytes,media_bytes\n1.234567e6,2.5e1\n"), [(1_234_567.0, 25.0)]);
 }
@@ -670,6 +677,9 @@ fn unknown_marks_between_thousands_are_refused() {
             &format!("Data Units Written   {}\n", number(104)),
             &["Data Units Written", "LC_ALL=C"],
         );
+        let half = format!("Physical media units written -  \t        0 {}\n", number(104));
+        refused(&half, &["Physical media units written", "LC_ALL=C"]);
+        refused(&format!("HBMW 104 256{mark}789\n"), &["HBMW", "LC_ALL=C"]);
         let table = format!("host_bytes;media_bytes\n{};{}\n", number(104), number(195));
         refused(&table, &["line 2", "host_bytes", "no number"]);
     }

@@ -3,6 +3,13 @@
 use super::catalogue::{GIB, MIB, Meaning, Unit};
 use super::words::brackets;
 
+/// Units of so many bytes or more may have fractions with three digits.
+pub(super) const LARGE: f64 = 1000.0;
+
+/// Words in the names of rates.
+const RATES: [&str; 9] =
+    ["per", "rate", "bps", "kbps", "mbps", "gbps", "bandwidth", "throughput", "speed"];
+
 /// Bytes of a unit such as `gb`, `32mib` or `bytes`.
 pub(super) fn bytes(word: &str) -> Option<f64> {
     let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -55,9 +62,7 @@ pub(super) fn is_rate(name: &str) -> bool {
         is_end(rest) || rest.strip_prefix("ec").is_some_and(|rest| is_end(rest) || rest == "ond")
     };
     let per_second = name.split("/s").skip(1).any(is_second);
-    const WORDS: [&str; 9] =
-        ["per", "rate", "bps", "kbps", "mbps", "gbps", "bandwidth", "throughput", "speed"];
-    per_second || super::words::words(&name).iter().any(|word| WORDS.contains(&word.text.as_str()))
+    per_second || super::words::words(&name).iter().any(|word| RATES.contains(&word.text.as_str()))
 }
 
 #[cfg(test)]

@@ -39,8 +39,8 @@ pub(super) fn after(rest: &str, form: Form, any: bool) -> Result<Option<(Value, 
         return Ok(Some(found));
     }
     let (numbers, has_percent, rest) = numbers(gap.rest, form);
-    if let Some(mark) = unknown_mark(gap.rest) {
-        let shown = gap.rest.split_whitespace().next().unwrap_or_default();
+    if let Some(mark) = unknown_mark(rest.trim_start()) {
+        let shown = gap.rest.trim_end();
         return Err(Wrong::Number(format!(
             "is {shown}, with a mark {mark:?} that is not known; log it with LC_ALL=C, or without marks"
         )));
