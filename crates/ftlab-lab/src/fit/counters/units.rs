@@ -3,7 +3,7 @@
 use super::catalogue::{GIB, MIB, Meaning, Unit};
 use super::words::brackets;
 
-/// Units of so many bytes or more may have fractions with three digits.
+/// Bytes of a unit from which on numbers may have fractions with three digits.
 pub(super) const LARGE: f64 = 1000.0;
 
 /// Words in the names of rates.
