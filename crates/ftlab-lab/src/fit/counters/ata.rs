@@ -4,8 +4,9 @@
 //! attribute counts, and in which unit: `Host_Writes_32MiB`, `NAND_Writes_1GiB`, `Flash_LBAs_Written`.
 
 use super::asked::Counters;
-use super::catalogue::{GIB, MIB, Meaning, Side, Unit};
+use super::catalogue::{Meaning, Side, Unit};
 use super::number::only;
+use super::units;
 use super::words::plain;
 use std::borrow::Cow;
 
@@ -111,7 +112,8 @@ pub(super) fn meanings(name: &str) -> Vec<Meaning> {
     if has(&["page"]) && has(&["program"]) {
         return pages(has(&["host"]));
     }
-    let unit = unit(&words);
+    let said = units::in_brackets(name).filter(|unit| matches!(unit, Unit::Bytes(_)));
+    let unit = said.unwrap_or_else(|| unit(&words));
     let is_written = has(&WRITTEN);
     let is_counted = is_written || unit != Unit::Unknown;
     let side = if has(&MEDIA) && is_counted {
@@ -164,26 +166,19 @@ const WRITTEN: [&str; 8] =
 const MEDIA: [&str; 7] = ["nand", "flash", "media", "tlc", "slc", "qlc", "mlc"];
 const HOST: [&str; 6] = ["device", "ssd", "lba", "lbas", "lifetime", "total"];
 
+/// The unit in a name; bytes only if there is no larger one, as there is in `host_bytes_gb`.
 fn unit(words: &[&str]) -> Unit {
-    let of = |word: &&str| {
-        let bytes = match *word {
-            "32mib" => 32.0 * MIB,
-            "gib" | "1gib" => GIB,
-            "mib" | "1mib" => MIB,
-            "kib" => 1024.0,
-            "tib" => 1024.0 * GIB,
-            "kb" => 1e3,
-            "mb" => 1e6,
-            "gb" | "1gb" => 1e9,
-            "tb" => 1e12,
-            "bytes" | "byte" => 1.0,
-            "lba" | "lbas" | "sector" | "sectors" => SECTOR,
-            "page" | "pages" => return Some(Unit::Pages),
-            _ => return None,
-        };
-        Some(Unit::Bytes(bytes))
+    let of = |word: &&str| match *word {
+        "lba" | "lbas" | "sector" | "sectors" => Some(Unit::Bytes(SECTOR)),
+        "page" | "pages" => Some(Unit::Pages),
+        word => units::bytes(word).map(Unit::Bytes),
     };
-    words.iter().find_map(of).unwrap_or(Unit::Unknown)
+    let byte = Unit::Bytes(1.0);
+    let mut found: Vec<Unit> = words.iter().filter_map(of).collect();
+    if found.iter().any(|unit| *unit != byte) {
+        found.retain(|unit| *unit != byte);
+    }
+    found.first().copied().unwrap_or(Unit::Unknown)
 }
 
 /// The unit of a part, and the name of its sum: of kinds of cells, and of the low and high bits of a number.
@@ -212,6 +207,7 @@ fn pages(is_host: bool) -> Vec<Meaning> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::catalogue::{GIB, MIB};
     use super::*;
 
     #[test]
@@ -266,6 +262,8 @@ mod tests {
             ("FTL_Program_Page_Count", media, Unit::Pages),
             ("Bckgnd_Program_Page_Cnt", media, Unit::Pages),
             ("host_gib", host, bytes(GIB)),
+            ("LBAs written (4KiB)", host, bytes(4096.0)),
+            ("host_bytes_gb", host, bytes(1e9)),
             ("media_pages", media, Unit::Pages),
         ] {
             assert_eq!(of(name), Some((side, unit)), "{name}");

@@ -34,9 +34,21 @@ impl Drive {
     }
 
     /// Whatever a table calls it.
-    pub(super) fn of_table(name: &str) -> Self {
-        let name = device(name).unwrap_or_else(|| name.to_owned());
-        Self { kind: Kind::Device, name }
+    pub(super) fn of_table(kind: Kind, name: &str) -> Self {
+        let device = if kind == Kind::Device { Self::key(name) } else { None };
+        device.unwrap_or_else(|| Self { kind, name: name.to_owned() })
+    }
+
+    /// A device that is named alone, with or without its directory: `sda` is one as well.
+    pub(super) fn key(name: &str) -> Option<Self> {
+        let is_disk = (3..=4).contains(&name.len())
+            && (name.starts_with("sd") || name.starts_with("hd"))
+            && name.chars().all(|c| c.is_ascii_lowercase());
+        if is_disk { Self::device(&format!("/dev/{name}")) } else { Self::device(name) }
+    }
+
+    pub(super) fn group(name: &str) -> Self {
+        Self { kind: Kind::Group, name: name.to_owned() }
     }
 
     pub(super) fn serial(name: &str) -> Option<Self> {
@@ -51,13 +63,18 @@ pub(super) fn named(line: &str) -> Vec<Drive> {
     let mut drives = Vec::new();
     if let Some((label, name)) = line.split_once(':') {
         let label = label.trim();
-        if label.eq_ignore_ascii_case("serial number") || label == "sn" {
+        if label.eq_ignore_ascii_case("serial number") || label.eq_ignore_ascii_case("sn") {
             drives.extend(Drive::serial(name));
         }
     }
     if let Some((_, group)) = line.split_once("Group ID:") {
         let group = group.split_whitespace().next().unwrap_or_default();
-        drives.push(Drive { kind: Kind::Group, name: group.to_owned() });
+        drives.push(Drive::group(group));
+    }
+    if let Some((_, group)) = line.split_once("endgid") {
+        let group = group.trim_start_matches(|c: char| c.is_whitespace() || "\"':=".contains(c));
+        let end = group.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(group.len());
+        drives.extend((end > 0).then(|| Drive::group(&group[..end])));
     }
     // Plugins print this field with a drive's name in it, whichever drive it is.
     let may_name = line.contains("nvme") || line.contains("/dev/") || line.contains("/ng");

@@ -6,6 +6,7 @@ use super::catalogue::{Entry, Form, HIGH, Meaning, Section, Unit, entry, half};
 use super::drives::{Drive, named};
 use super::number::only;
 use super::samples::Samples;
+use super::units::{LARGE, as_named, in_brackets};
 use serde_json::{Deserializer, Map, Value};
 
 /// A value that begins on a line, and how many bytes of the text it takes, from the start of the line on. An error says
@@ -40,6 +41,10 @@ pub(super) fn tell(
 fn sector(value: &Value) -> f64 {
     value.get("logical_block_size").and_then(Value::as_f64).unwrap_or(ata::SECTOR)
 }
+
+/// Fields that name a device.
+const DEVICES: [&str; 9] =
+    ["name", "device", "devicename", "devicepath", "devicenode", "path", "node", "drive", "disk"];
 
 struct Told<'a> {
     samples: &'a mut Samples,
@@ -102,16 +107,22 @@ impl Told<'_> {
     }
 
     fn drive(&mut self, key: &str, value: &Value) {
+        if key.eq_ignore_ascii_case("endgid") {
+            self.samples.of_drives([Drive::group(value.to_string().trim_matches('"'))]);
+        }
         let Value::String(text) = value else { return };
         let key = key.to_ascii_lowercase().replace(['_', ' '], "");
-        if key == "serialnumber" {
+        if matches!(key.as_str(), "serialnumber" | "serial" | "sn") {
             self.samples.of_drives(Drive::serial(text));
-        } else if matches!(key.as_str(), "name" | "device") || key.ends_with("smartlog") {
+        } else if DEVICES.contains(&key.as_str()) || key.ends_with("smartlog") {
             self.samples.of_drives(named(text));
         }
     }
 
     fn field(&mut self, name: &str, value: &Value, section: Section) -> Result<(), String> {
+        if value.is_object() || value.is_array() {
+            self.samples.of_drives(Drive::key(name));
+        }
         let entry = entry(name);
         let is_asked = self.counters.plain_names().any(|own| own == super::words::plain(name));
         let is_bare = entry.is_none() && value.is_number();
@@ -123,12 +134,24 @@ impl Told<'_> {
             return self.value(value, section);
         }
         let Some(number) = number(value) else {
-            return Err(format!("{name} has no whole number: {value}"));
+            let remedy = if value.is_f64() {
+                "; it is rounded, log all its digits without exponent"
+            } else {
+                ""
+            };
+            return Err(format!("{name} has no whole number: {value}{remedy}"));
         };
         let meanings: Vec<Meaning> = match entry {
-            Some(entry) => vec![meaning(entry, value, section)],
+            Some(entry) => vec![as_named(name, meaning(entry, value, section))],
             None => own,
         };
+        let is_large =
+            |meaning: &Meaning| matches!(meaning.unit, Unit::Bytes(bytes) if bytes >= LARGE);
+        if in_brackets(name).is_some() && meanings.iter().any(is_large) && is_doubtful(value) {
+            return Err(format!(
+                "{name} is {value}, which may be thousands or a fraction; write it in bytes, or without a mark"
+            ));
+        }
         self.samples.tell(name, None, &meanings, number, self.counters);
         Ok(())
     }
@@ -160,7 +183,9 @@ fn meaning(entry: &Entry, value: &Value, section: Section) -> Meaning {
 /// A number: alone, as text, as halves, or beside a normalised value.
 fn number(value: &Value) -> Option<f64> {
     match value {
-        Value::Number(number) => number.as_f64(),
+        Value::Number(number) => {
+            number.as_f64().filter(|value| !number.is_f64() || !is_rounded(*value))
+        }
         Value::String(text) => {
             only(text).filter(|number| number.is_whole).map(|number| number.value)
         }
@@ -178,6 +203,20 @@ fn number(value: &Value) -> Option<f64> {
         }
         Value::Null | Value::Bool(_) => None,
     }
+}
+
+/// Whether a text has a mark that may be of thousands or of a fraction.
+fn is_doubtful(value: &Value) -> bool {
+    let number = value.as_str().and_then(only);
+    number.is_some_and(|number| number.doubtful_mark().is_some())
+}
+
+/// Whether a number with a point or an exponent has so few digits that others were left out, such as `1.0426e14`.
+fn is_rounded(value: f64) -> bool {
+    const FEW: usize = 7;
+    let shown = format!("{value:e}");
+    let digits = shown.split('e').next().unwrap_or_default();
+    value > 1e9 && digits.chars().filter(char::is_ascii_digit).count() <= FEW
 }
 
 #[cfg(test)]
@@ -199,7 +238,7 @@ mod tests {
             assert_eq!(number(&value), Some(5.0), "{value}");
         }
         assert_eq!(number(&json!({"hi": 1, "lo": 0})), Some(HIGH));
-        for value in [json!("1.5 TB"), json!(null), json!({}), json!([1])] {
+        for value in [json!("1.5 TB"), json!(null), json!({}), json!([1]), json!(1.0426e14)] {
             assert_eq!(number(&value), None, "{value}");
         }
     }

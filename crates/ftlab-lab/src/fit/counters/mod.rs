@@ -7,6 +7,7 @@
 mod asked;
 mod ata;
 mod catalogue;
+mod column;
 mod drives;
 mod json;
 mod missing;
@@ -18,6 +19,7 @@ mod sheet;
 mod tests;
 mod text;
 mod tools;
+mod units;
 mod value;
 mod words;
 
@@ -97,11 +99,24 @@ fn has_bare_endurance(text: &str) -> bool {
         if Section::begun_by(line).is_some() {
             return false;
         }
-        if line.trim_start().starts_with("media_units_written") {
+        if tells_endurance(line) {
             return true;
         }
     }
     false
+}
+
+/// Whether media units of that log are anywhere on a line, other than in JSON.
+fn tells_endurance(line: &str) -> bool {
+    let is_json = line.contains('{') || line.trim_start().starts_with('"');
+    if is_json || !line.to_ascii_lowercase().contains("units") {
+        return false;
+    }
+    let words = words::words(line);
+    let is_physical = |at: usize| at > 0 && words[at - 1].text == "physical";
+    (0..words.len()).any(|at| {
+        words::found(line, &words, at, "media units written").is_some() && !is_physical(at)
+    })
 }
 
 /// A log that is being read.

@@ -1,9 +1,11 @@
 //! Numbers as tools print them: whole, hexadecimal, or with their thousands apart.
 
-/// What stands between thousands, beside a blank: `,` `.` `'` `_`, a typographic apostrophe, and the narrow blanks
-/// and marks of locales.
-const MARKS: [char; 9] =
-    [',', '.', '\'', '_', '\u{2019}', '\u{a0}', '\u{202f}', '\u{2009}', '\u{66c}'];
+/// What stands between thousands, beside a blank: `,` `.` `'` `_`, a typographic apostrophe, and the blanks and marks of
+/// locales.
+const MARKS: [char; 12] = [
+    ',', '.', '\'', '_', '\u{2019}', '\u{a0}', '\u{202f}', '\u{2007}', '\u{2008}', '\u{2009}',
+    '\u{200a}', '\u{66c}',
+];
 
 /// A number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,22 +18,51 @@ pub(super) struct Number {
     mark: Option<char>,
     /// Its value if the mark is that of a fraction.
     fraction: f64,
+    /// The mark between its thousands, if that cannot be of a fraction: that of `1.234.567`.
+    thousands: Option<char>,
+    /// Digits after its point.
+    pub(super) decimals: usize,
+    /// Its exponent is larger than its digits after the point, as in `1.5e9`: other digits were left out.
+    pub(super) is_rounded: bool,
 }
 
 impl Number {
+    fn plain(value: f64) -> Self {
+        Self {
+            value,
+            is_whole: true,
+            mark: None,
+            fraction: value,
+            thousands: None,
+            decimals: 0,
+            is_rounded: false,
+        }
+    }
+
     fn whole(digits: &str, radix: u32) -> Option<Self> {
         let value = u128::from_str_radix(digits, radix).ok()? as f64;
-        Some(Self { value, is_whole: true, mark: None, fraction: value })
+        Some(Self::plain(value))
     }
 
     fn fraction(text: &str, mark: char) -> Option<Self> {
         let value: f64 = text.replace(mark, ".").parse().ok()?;
-        Some(Self { value, is_whole: false, mark: Some(mark), fraction: value })
+        let decimals = text.rsplit(mark).next().map_or(0, str::len);
+        Some(Self { is_whole: false, mark: Some(mark), decimals, ..Self::plain(value) })
     }
 
     /// The mark of its fraction, if it has one.
     pub(super) fn mark_of_fraction(&self) -> Option<char> {
         self.mark.filter(|_| !self.is_whole)
+    }
+
+    /// The mark between its thousands, if it surely is one.
+    pub(super) fn mark_of_thousands(&self) -> Option<char> {
+        self.thousands
+    }
+
+    /// The mark of which it does not show what it is.
+    pub(super) fn doubtful_mark(&self) -> Option<char> {
+        self.mark.filter(|_| self.is_whole)
     }
 
     /// The same number in a column in which `is_fraction` says of marks that they are those of fractions.
@@ -53,8 +84,12 @@ pub(super) fn leading(text: &str, blanks: bool) -> Option<(Number, &str)> {
     let number = &text[..text.len() - rest.len()];
     if let Some((exponent, rest)) = exponent(rest) {
         let value: f64 = format!("{}{exponent}", number.replace(',', ".")).parse().ok()?;
-        let is_whole = value.is_finite() && value.fract() == 0.0;
-        return Some((Number { value, is_whole, mark: None, fraction: value }, ended(rest)?));
+        let decimals = if marks.is_empty() { 0 } else { runs.last().map_or(0, |run| run.len()) };
+        let power: i64 = exponent.get(1..)?.parse().ok()?;
+        let is_rounded = power > i64::try_from(decimals).ok()?;
+        let is_whole = value.is_finite() && value.fract() == 0.0 && !is_rounded;
+        let number = Number { is_whole, decimals, is_rounded, ..Number::plain(value) };
+        return Some((number, ended(rest)?));
     }
     Some((joined(&runs, &marks, number)?, ended(rest)?))
 }
@@ -70,8 +105,30 @@ fn run(text: &str, is_of_kind: impl Fn(char) -> bool) -> usize {
     text.find(|c| !is_of_kind(c)).unwrap_or(text.len())
 }
 
+/// The mark between the first digits of a text and others, if it is none that is known: `·` of `104·256`, or what a wrong
+/// encoding made of another.
+pub(super) fn unknown_mark(text: &str) -> Option<char> {
+    let is_number = |c: char| c.is_ascii_digit() || c == ' ' || MARKS.contains(&c);
+    let rest = text.trim_start_matches(is_number);
+    let digits = &text[..text.len() - rest.len()];
+    let is_within = [digits.chars().next(), digits.chars().last()]
+        .iter()
+        .all(|c| c.is_some_and(|c| c.is_ascii_digit()));
+    mark_before_digit(rest).filter(|_| is_within)
+}
+
+/// The character that a text begins with, if a digit is after it and it may have been a mark between thousands.
+fn mark_before_digit(text: &str) -> Option<char> {
+    let mut next = text.chars();
+    let mark = next.next().filter(|c| !c.is_ascii() || matches!(c, '`' | '?' | '~'))?;
+    next.next().is_some_and(|c| c.is_ascii_digit()).then_some(mark)
+}
+
 /// What comes after a number, unless that shows that it was none: `12:30`, `3a`, `2026-11-23`. A unit may follow.
 fn ended(rest: &str) -> Option<&str> {
+    if mark_before_digit(rest).is_some() {
+        return None;
+    }
     let mut next = rest.chars();
     match (next.next(), next.next()) {
         (Some(':' | '-' | '/'), Some(digit)) if digit.is_ascii_digit() => None,
@@ -122,15 +179,18 @@ fn joined(runs: &[&str], marks: &[char], text: &str) -> Option<Number> {
         let number = Number::whole(&runs.concat(), 10)?;
         let may_be_fraction = marks.len() == 1 && is_point(last);
         let Some(fraction) = Number::fraction(text, last).filter(|_| may_be_fraction) else {
-            return Some(number);
+            return Some(Number { thousands: Some(last), ..number });
         };
-        return Some(Number { mark: Some(last), fraction: fraction.value, ..number });
+        let (fraction, decimals) = (fraction.value, fraction.decimals);
+        return Some(Number { mark: Some(last), fraction, decimals, ..number });
     }
     let (tail, whole) = runs.split_last()?;
     let is_whole_grouped = before.is_empty() || is_grouped(whole);
     let is_other = before.iter().all(|mark| *mark == before[0] && *mark != last);
     let text = format!("{}{last}{tail}", whole.concat());
-    Number::fraction(&text, last).filter(|_| is_point(last) && is_other && is_whole_grouped)
+    let number = Number::fraction(&text, last)?;
+    let is_fraction = is_point(last) && is_other && is_whole_grouped;
+    is_fraction.then(|| Number { thousands: before.first().copied(), ..number })
 }
 
 fn is_thousands(digits: &str) -> bool {
@@ -171,6 +231,8 @@ mod tests {
             "0x12d687",
             "1.234567e6",
             "1.234567E+06",
+            "1.234567000000000000e+06",
+            "1\u{2007}234\u{2007}567",
         ] {
             let number = only(text);
             assert_eq!(number.map(|n| (n.value, n.is_whole)), Some((1_234_567.0, true)), "{text}");

@@ -3,30 +3,39 @@
 use super::asked::Counters;
 use super::ata;
 use super::catalogue::{Meaning, Section, Side, Unit, entry, half};
-use super::drives::Drive;
-use super::number::{Number, only};
+use super::column::{Column, Row};
+use super::drives::{Drive, Kind};
+use super::number::only;
 use super::samples::{Rows, Samples};
-use super::words::plain;
+use super::units::{as_named, is_rate};
+use super::words::{plain, without_brackets};
 use std::borrow::Cow;
 
 /// What may stand between cells; a blank is any number of them.
 const DELIMITERS: [char; 5] = [',', ';', '\t', '|', ' '];
 
 /// Columns that name a drive.
-const DRIVES: [&str; 7] =
-    ["device", "drive", "dev", "disk", "serial", "serial number", "serial no"];
-
-/// A column of counts.
-struct Column<'a> {
-    place: usize,
-    name: &'a str,
-    meanings: Vec<Meaning>,
-    cells: Vec<Option<Number>>,
-}
+const DEVICES: [&str; 12] = [
+    "device",
+    "drive",
+    "dev",
+    "disk",
+    "device name",
+    "device path",
+    "device node",
+    "dev name",
+    "disk name",
+    "path",
+    "node",
+    "hostname",
+];
+const SERIALS: [&str; 4] = ["serial", "serial number", "serial no", "sn"];
+const GROUPS: [&str; 3] = ["endgid", "endurance group", "endurance group id"];
 
 /// The rows of a table, and the columns that they were read from; none if the text is no table.
 pub(super) fn rows(text: &str, counters: &Counters) -> Result<Option<Rows>, String> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !is_rule(line));
+    let says_nothing = |line: &str| is_rule(line) || names_delimiter(line);
+    let lines = text.lines().enumerate().filter(|(_, line)| !says_nothing(line));
     let (comments, lines): (Vec<_>, Vec<_>) = lines.partition(|(_, line)| is_comment(line));
     // numpy writes its heading as a comment.
     let commented =
@@ -48,7 +57,32 @@ pub(super) fn rows(text: &str, counters: &Counters) -> Result<Option<Rows>, Stri
     };
     let rows: Vec<_> = rows.iter().map(|(at, line)| (*at, cells(line, delimiter))).collect();
     let names = cells(heading, delimiter);
-    told(&names, &rows, counters).map(Some)
+    fit(&names, &rows)?;
+    told(&names, &rows, delimiter, counters).map(Some)
+}
+
+/// The line with which spreadsheets name the delimiter, `sep=;`.
+fn names_delimiter(line: &str) -> bool {
+    let line = line.trim().trim_matches('"');
+    line.len() <= 5 && line.to_ascii_lowercase().starts_with("sep=")
+}
+
+/// Refuses rows with more cells than the heading has names.
+fn fit(names: &[Cow<'_, str>], rows: &[Row<'_>]) -> Result<(), String> {
+    for (at, cells) in rows {
+        let more = cells.get(names.len()..).unwrap_or_default();
+        let is_note = more.first().is_some_and(|cell| cell.starts_with('#'));
+        if !is_note && more.iter().any(|cell| !cell.is_empty()) {
+            return Err(format!(
+                "line {} has {} cells and the heading has {}; put numbers with marks between their thousands in \
+                 quotation marks, or write them without marks",
+                at + 1,
+                cells.len(),
+                names.len()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// A line that says nothing, such as that below the heading of a Markdown table.
@@ -73,7 +107,8 @@ fn delimiter(
         let names = cells(heading, *delimiter);
         let sides = |side| {
             let is = |name: &Cow<'_, str>| {
-                let is_known = meanings(name).iter().any(|meaning| meaning.side == side);
+                let known = meanings(total(name).as_ref(), Section::Other);
+                let is_known = known.iter().any(|meaning| meaning.side == side);
                 is_known || counters.named(side, name, None).is_some()
             };
             names.iter().position(is)
@@ -124,8 +159,27 @@ fn unquoted(cell: &str) -> Cow<'_, str> {
     if inner.contains("\"\"") { inner.replace("\"\"", "\"").into() } else { inner.into() }
 }
 
+/// The name of what a column counts that may be a rate.
+fn total(name: &str) -> Cow<'_, str> {
+    if is_rate(name) { name.to_lowercase().replace("rate", "").into() } else { name.into() }
+}
+
+/// The log that data units are of: that of the endurance group, if they are beside its media units and no other log is.
+fn section(names: &[Cow<'_, str>]) -> Section {
+    let plain: Vec<String> = names.iter().map(|name| plain(without_brackets(name))).collect();
+    if !plain.iter().any(|name| name == "media units written") {
+        return Section::Other;
+    }
+    let own = ["media units written", "data units written"];
+    let is_other = |(name, plain): (&Cow<'_, str>, &String)| {
+        !own.contains(&plain.as_str()) && entry(name).is_some()
+    };
+    let mut columns = names.iter().zip(&plain);
+    if columns.any(is_other) { Section::Doubtful } else { Section::Endurance }
+}
+
 /// What a column counts.
-fn meanings(name: &str) -> Vec<Meaning> {
+fn meanings(name: &str, section: Section) -> Vec<Meaning> {
     let of = |side| {
         let (unit, tool) = (Unit::Bytes(1.0), Cow::Borrowed("table"));
         vec![Meaning { side, unit, tool, sum: None }]
@@ -133,7 +187,7 @@ fn meanings(name: &str) -> Vec<Meaning> {
     match (plain(name).as_str(), entry(name)) {
         ("host", _) => of(Side::Host),
         ("media", _) => of(Side::Media),
-        (_, Some(entry)) => vec![entry.alone(Section::Other)],
+        (_, Some(entry)) => vec![as_named(name, entry.alone(section))],
         _ => half(name).map_or_else(
             || {
                 let meanings = ata::meanings(name).into_iter();
@@ -147,19 +201,20 @@ fn meanings(name: &str) -> Vec<Meaning> {
 /// Tells all columns, and reads those that fit.
 fn told(
     names: &[Cow<'_, str>],
-    rows: &[(usize, Vec<Cow<'_, str>>)],
+    rows: &[Row<'_>],
+    delimiter: char,
     counters: &Counters,
 ) -> Result<Rows, String> {
     if rows.is_empty() {
         return Err("it has a heading and no numbers below it".into());
     }
     let columns = columns(names, rows, counters);
-    let drives: Vec<usize> =
-        (0..names.len()).filter(|place| DRIVES.contains(&plain(&names[*place]).as_str())).collect();
+    let drives = drives(names, rows);
     let mut samples = Samples::default();
     for (row, (_, cells)) in rows.iter().enumerate() {
-        let cells = drives.iter().filter_map(|place| cells.get(*place));
-        samples.of_drives(cells.filter(|cell| !cell.is_empty()).map(|cell| Drive::of_table(cell)));
+        let named = drives.iter().filter_map(|(place, kind)| Some((cells.get(*place)?, *kind)));
+        let named = named.filter(|(cell, _)| !cell.is_empty());
+        samples.of_drives(named.map(|(cell, kind)| Drive::of_table(kind, cell)));
         for column in &columns {
             if let Some(value) = column.value(row) {
                 samples.tell(column.name, None, &column.meanings, value, counters);
@@ -171,7 +226,7 @@ fn told(
             let used = reading.host.iter().chain(&reading.media);
             let mut used =
                 used.filter_map(|used| columns.iter().find(|own| own.name == used.counter));
-            used.try_for_each(|column| column.complete(names, rows))?;
+            used.try_for_each(|column| column.check(names, rows, delimiter, counters))?;
             Ok((read, reading))
         }
         Err(reason) => {
@@ -179,18 +234,48 @@ fn told(
             if is_of(Side::Host) && is_of(Side::Media) {
                 columns.iter().try_for_each(|column| column.complete(names, rows))?;
             }
+            let is_of_side = |name: &&Cow<'_, str>| {
+                is_rate(name) && !meanings(&total(name), Section::Other).is_empty()
+            };
+            let rates: Vec<_> = names.iter().filter(is_of_side).map(Cow::as_ref).collect();
+            if !rates.is_empty() {
+                return Err(format!(
+                    "{} is a rate, and a fit needs totals; log the counters that rise, in bytes",
+                    rates.join(", ")
+                ));
+            }
             Err(reason)
         }
     }
 }
 
+/// The columns that name a drive, by their own names or by devices in all their cells.
+fn drives(names: &[Cow<'_, str>], rows: &[Row<'_>]) -> Vec<(usize, Kind)> {
+    let kind = |place: usize| {
+        let name = plain(&names[place]);
+        let has = |own: &[&str]| own.contains(&name.as_str());
+        let cells = rows.iter().filter_map(|(_, cells)| cells.get(place));
+        let mut told = cells.filter(|cell| !cell.is_empty()).peekable();
+        let mut is_device = || told.peek().is_some() && told.all(|cell| Drive::key(cell).is_some());
+        match () {
+            () if has(&SERIALS) => Some(Kind::Serial),
+            () if has(&GROUPS) => Some(Kind::Group),
+            () if has(&DEVICES) || is_device() => Some(Kind::Device),
+            () => None,
+        }
+    };
+    (0..names.len()).filter_map(|place| Some((place, kind(place)?))).collect()
+}
+
 /// The columns that count something.
 fn columns<'a>(
     names: &'a [Cow<'_, str>],
-    rows: &[(usize, Vec<Cow<'_, str>>)],
+    rows: &[Row<'_>],
     counters: &Counters,
 ) -> Vec<Column<'a>> {
-    let named = names.iter().enumerate().map(|(place, name)| (place, name, meanings(name)));
+    let section = section(names);
+    let of = |name: &str| if is_rate(name) { Vec::new() } else { meanings(name, section) };
+    let named = names.iter().enumerate().map(|(place, name)| (place, name, of(name)));
     let is_asked = |name: &str| {
         [Side::Host, Side::Media].into_iter().any(|side| counters.named(side, name, None).is_some())
     };
@@ -200,40 +285,6 @@ fn columns<'a>(
         Column { place, name: name.as_ref(), meanings, cells }
     };
     counted.map(column).collect()
-}
-
-impl Column<'_> {
-    fn is_of(&self, side: Side) -> bool {
-        self.meanings.iter().any(|meaning| meaning.side == side)
-    }
-
-    /// Names the first line that has no number in this column.
-    fn complete(
-        &self,
-        names: &[Cow<'_, str>],
-        rows: &[(usize, Vec<Cow<'_, str>>)],
-    ) -> Result<(), String> {
-        let Some(row) = self.cells.iter().position(Option::is_none) else { return Ok(()) };
-        let (at, cells) = &rows[row];
-        let cell = cells.get(self.place).map_or("", |cell| cell);
-        Err(format!(
-            "line {}: {cell:?} in column {} is no number; the names of the columns are {}",
-            at + 1,
-            self.name,
-            names.join(", ")
-        ))
-    }
-
-    /// The number in a row. A mark that is that of a fraction anywhere in the column is one everywhere, and in a column
-    /// of larger units it always is.
-    fn value(&self, row: usize) -> Option<f64> {
-        let marks = || self.cells.iter().flatten().filter_map(Number::mark_of_fraction);
-        let is_large = self.meanings.iter().any(|meaning| {
-            meaning.tool == "table" && matches!(meaning.unit, Unit::Bytes(bytes) if bytes >= 1000.0)
-        });
-        let is_fraction = |mark| is_large || marks().any(|other| other == mark);
-        self.cells[row].map(|number| number.with_fractions(is_fraction))
-    }
 }
 
 #[cfg(test)]
@@ -259,6 +310,7 @@ mod tests {
             "Host Bytes with Metadata Written (HBMW),Media Bytes with Metadata Written (MBMW)\n1000,2000",
             "host_bytes,media_bytes\n1000.0,2000.00\n",
             "Time;Host [KB];NAND writes (kB)\n5;1;2\n",
+            "sep=;\nhost_bytes;media_bytes\n1000;2000\n",
         ] {
             assert_eq!(of(text), [(1000.0, 2000.0)], "{text}");
         }

@@ -557,6 +557,164 @@ fn several_drives_are_named_and_one_with_several_names_is_read() {
     assert_eq!((read.len(), reading.drive.as_deref()), (2, Some("nvme0")));
 }
 
+fn read(text: &str) -> Vec<(f64, f64)> {
+    rows(text, &Counters::default()).unwrap_or_else(|error| panic!("{error}\n{text}")).0
+}
+
+/// That a text is refused for all of these reasons.
+fn refused(text: &str, reasons: &[&str]) {
+    let error = rows(text, &Counters::default()).expect_err(text);
+    for reason in reasons {
+        assert!(error.contains(reason), "{reason:?} is not in {error:?} of\n{text}");
+    }
+}
+
+#[test]
+fn thousands_of_large_units_are_no_fractions() {
+    let gb = [(40_000e9, 90_000e9), (50_000e9, 110_000e9)];
+    let quoted = "t,host_gb,nand_gb\n1,\"40,000\",\"90,000\"\n2,\"50,000\",\"110,000\"\n";
+    assert_eq!(read(quoted), gb);
+    let crossing = "host_gib;nand_gib\n999.000;2.000.000\n1.001.000;3.000.000\n";
+    let gib = |host: f64, media: f64| (host * GIB, media * GIB);
+    assert_eq!(read(crossing), [gib(999e3, 2e6), gib(1_001e3, 3e6)]);
+    assert_eq!(read("host_gib;nand_gib\n1.234;2.5\n0.5;3.25\n"), [gib(1.234, 2.5), gib(0.5, 3.25)]);
+    assert_eq!(
+        read("host_gib;nand_gib\n1,234;2\n1,500.5;3\n"),
+        [gib(1234.0, 2.0), gib(1500.5, 3.0)]
+    );
+    refused(
+        "host_gib;nand_gib\n40.000;90.000\n50.000;110.000\n",
+        &["line 2", "host_gib", "40.000", "thousands or a fraction", "in bytes"],
+    );
+    let json =
+        |unit: &str| format!("{{\"hbmw {unit}\": \"40.000\", \"mbmw {unit}\": \"90.000\"}}\n");
+    refused(&json("(GB)"), &["hbmw (GB)", "thousands or a fraction"]);
+    assert_eq!(read(&json("")), [(40e3, 90e3)]);
+}
+
+#[test]
+fn data_units_beside_media_units_are_of_the_endurance_group() {
+    let table = "time,data_units_written,media_units_written\n1,104257,195208\n";
+    assert_eq!(read(table), [(104_257e9, 195_208e9)]);
+    refused(
+        "2026-11-23 data_units_written=104257 media_units_written=195208\n",
+        &["data_units_written", "512000 bytes", "1GB", "--host-counter"],
+    );
+    let three = "data_units_written,media_units_written,hbmw\n1,2,3\n";
+    assert_eq!(read(three), [(3.0, 2e9)], "data units of one of two logs are not read");
+    let physical = "data_units_written=5 physical_media_units_written=7\n";
+    assert_eq!(read(physical), [(5.0 * 512_000.0, 7.0)]);
+}
+
+#[test]
+fn a_unit_in_brackets_is_the_unit() {
+    for text in [
+        "host_bytes (GB),media_bytes [GB]\n5,7\n",
+        "HBMW (GB);MBMW (GB)\n5;7\n",
+        "{\"hbmw (GB)\": 5, \"mbmw (gb)\": 7}\n",
+        "host_bytes_gb,media_bytes_gb\n5,7\n",
+    ] {
+        assert_eq!(read(text), [(5e9, 7e9)], "{text}");
+    }
+    let blocks = "LBAs written (4KiB),nand_bytes_written (Bytes)\n5,7\n";
+    assert_eq!(read(blocks), [(5.0 * 4096.0, 7.0)]);
+    refused(
+        "HBMW (GB): 104256\nMBMW (GB): 195208\n",
+        &["line 1", "HBMW is in GB", "--host-counter"],
+    );
+    refused("Data Units Written (TB): 5\n", &["Data Units Written is in TB"]);
+    refused("host_bytes (sectors),media_bytes\n5,7\n", &["host_bytes (sectors)", "--host-counter"]);
+}
+
+#[test]
+fn numbers_with_an_exponent_and_few_digits_are_rounded() {
+    refused("HBMW: 1.04257e+14\nMBMW: 2e14\n", &["HBMW is 1.04257e+14", "rounded"]);
+    refused("host_bytes,media_bytes\n1.043E+14,2.043E+14\n", &["line 2", "host_bytes", "rounded"]);
+    refused(
+        "{\"hbmw\": 1.0426e14, \"mbmw\": 2}\n",
+        &["hbmw has no whole number", "all its digits"],
+    );
+    refused("host_tb,nand_tb\n40.25,90.5\n41.25,92.25\n", &["line 2", "host_tb", "rounded"]);
+    assert_eq!(read("host_bytes,media_bytes\n1.234567e6,2.5e1\n"), [(1_234_567.0, 25.0)]);
+}
+
+#[test]
+fn drives_are_told_apart_by_any_name() {
+    for column in ["SN", "device_name", "path", "node", "which"] {
+        let text =
+            format!("t,{column},host_bytes,media_bytes\n1,nvme0n1,1,2\n2,/dev/nvme1n1,3,4\n");
+        refused(&text, &["several drives", "nvme0", "nvme1"]);
+    }
+    refused(
+        "{\"nvme0\":{\"hbmw\":1,\"mbmw\":2},\"nvme1\":{\"hbmw\":3,\"mbmw\":4}}\n",
+        &["nvme0 and nvme1"],
+    );
+    refused(
+        "{\"sda\":[{\"hbmw\":1,\"mbmw\":2}],\"sdb\":[{\"hbmw\":3,\"mbmw\":4}]}\n",
+        &["sda and sdb"],
+    );
+    for text in [
+        "{\"endgid\":1,\"hbmw\":1,\"mbmw\":2}\n{\"endgid\":2,\"hbmw\":3,\"mbmw\":4}\n",
+        "endgid : 1\nhbmw: 1\nmbmw: 2\nendgid : 2\nhbmw: 3\nmbmw: 4\n",
+        "endgid=1 hbmw=1 mbmw=2\nendgid=2 hbmw=3 mbmw=4\n",
+        "endgid,hbmw,mbmw\n1,1,2\n2,3,4\n",
+    ] {
+        refused(text, &["endurance group 1 and endurance group 2"]);
+    }
+    let one = "device,sn,hbmw,mbmw\nnvme0,S1,1,2\nnvme0n1,S1,3,4\n";
+    assert_eq!(read(one), [(1.0, 2.0), (3.0, 4.0)]);
+}
+
+#[test]
+fn unknown_marks_between_thousands_are_refused() {
+    for mark in ['·', '´', '\u{fffd}', '\u{ff}', '\u{92}', '?'] {
+        let number = |first| format!("{first}{mark}256{mark}789");
+        refused(
+            &format!("HBMW: {}\nMBMW: {}\n", number(104), number(195)),
+            &["line 1", "HBMW", "LC_ALL=C"],
+        );
+        refused(
+            &format!("Data Units Written   {}\n", number(104)),
+            &["Data Units Written", "LC_ALL=C"],
+        );
+        let half = format!("Physical media units written -  \t        0 {}\n", number(104));
+        refused(&half, &["Physical media units written", "LC_ALL=C"]);
+        refused(&format!("HBMW 104 256{mark}789\n"), &["HBMW", "LC_ALL=C"]);
+        let table = format!("host_bytes;media_bytes\n{};{}\n", number(104), number(195));
+        refused(&table, &["line 2", "host_bytes", "no number"]);
+    }
+    assert_eq!(read("HBMW: 1\u{2007}234\nMBMW: 2\u{2007}345\n"), [(1234.0, 2345.0)]);
+}
+
+#[test]
+fn rows_with_more_cells_than_names_are_refused() {
+    let text = "host_bytes,media_bytes\n1,2\n104,256,789,000,000,195,208,000,000\n";
+    refused(text, &["line 3 has 9 cells", "heading has 2", "quotation marks"]);
+    assert_eq!(read("host_bytes,media_bytes,\n1,2,,\n"), [(1.0, 2.0)], "empty cells are none");
+}
+
+#[test]
+fn names_are_whole_and_halves_may_be_on_lines() {
+    let text = "data_units_written: 5\nNAND Writes (Bytes Written): 0x7\n";
+    let (_, reading) = rows(text, &Counters::default()).unwrap();
+    assert_eq!(reading.media[0].counter, "NAND Writes (Bytes Written)");
+    let halves = "data_units_written: 5\nNAND Bytes Written Hi : 1\nNAND Bytes Written Lo : 7\n";
+    assert_eq!(read(halves), [(5.0 * 512_000.0, 18_446_744_073_709_551_616.0 + 7.0)]);
+}
+
+#[test]
+fn rates_are_no_totals() {
+    for text in [
+        "t,host write MB/s,nand write MB/s\n1,5,7\n",
+        "t,host_mb_per_s,nand_bytes\n1,5,7\n",
+        "t;host write rate MB;nand write rate MB\n1;5;7\n",
+    ] {
+        refused(text, &["is a rate", "log the counters"]);
+    }
+    let both = "host write MB/s,host_bytes,media_bytes\n9,5,7\n";
+    assert_eq!(read(both), [(5.0, 7.0)]);
+}
+
 #[test]
 fn nothing_panics() {
     let texts: String = TOOLS.iter().map(|tool| (tool.print)(1_234_567, 7_654_321)).collect();

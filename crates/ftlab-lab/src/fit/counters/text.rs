@@ -1,15 +1,21 @@
 //! The text of a log, in whichever encoding a shell wrote it.
 
-/// Text in UTF-8, or in UTF-16 with a byte order mark, as PowerShell writes it; all else is taken as Latin-1, in which
-/// older locales print. Byte order marks are left out, also those of files that were appended.
+/// Text in UTF-8, or in UTF-16 with a byte order mark, as PowerShell writes it; any other line is taken as Latin-1, in
+/// which older locales print. Byte order marks are left out, also those of files that were appended.
 pub(super) fn decoded(bytes: &[u8]) -> String {
     let text = match bytes {
         [0xff, 0xfe, rest @ ..] => utf_16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf_16(rest, u16::from_be_bytes),
-        _ => str::from_utf8(bytes)
-            .map_or_else(|_| bytes.iter().copied().map(char::from).collect(), str::to_owned),
+        _ => str::from_utf8(bytes).map_or_else(|_| by_line(bytes), str::to_owned),
     };
     if text.contains('\u{feff}') { text.replace('\u{feff}', "") } else { text }
+}
+
+/// Each line in its own encoding.
+fn by_line(bytes: &[u8]) -> String {
+    let latin_1 = |line: &[u8]| line.iter().copied().map(char::from).collect();
+    let line = |line| str::from_utf8(line).map_or_else(|_| latin_1(line), str::to_owned);
+    bytes.split_inclusive(|byte| *byte == b'\n').map(line).collect()
 }
 
 fn utf_16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
@@ -39,5 +45,7 @@ mod tests {
             assert_eq!(decoded(&bytes), text, "{bytes:?}");
         }
         assert_eq!(decoded("a\u{feff}b".as_bytes()), "ab");
+        let mixed = ["1\u{202f}234\n".as_bytes(), b"1\xa0234\n"].concat();
+        assert_eq!(decoded(&mixed), "1\u{202f}234\n1\u{a0}234\n");
     }
 }

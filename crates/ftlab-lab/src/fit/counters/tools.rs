@@ -2,8 +2,9 @@
 //! nvmecontrol. There may be several on a line.
 
 use super::asked::Counters;
-use super::catalogue::{Entry, Form, Meaning, Section, entries};
+use super::catalogue::{Entry, Form, Meaning, Section, Unit, entries, half};
 use super::number::leading;
+use super::units::in_brackets;
 use super::value::{Value, Wrong, after};
 use super::words::{Word, found, words};
 
@@ -33,13 +34,19 @@ pub(super) fn told(line: &str, section: Section, counters: &Counters) -> Result<
             continue;
         };
         index += length;
-        let at = words[index - length].at.start..words[index - 1].at.end;
-        let rest = &line[at.end..];
-        if is_other(line, &words, index - length) || is_longer(rest) {
+        let start = index - length;
+        let from = words[start].at.start;
+        let half = words.get(index).and_then(|word| half(&line[from..word.at.end]));
+        index += usize::from(half.is_some());
+        let (name, rest) = line[from..].split_at(end_of_name(line, from, words[index - 1].at.end));
+        if is_other(line, &words, start) || is_longer(rest) {
             continue;
         }
-        let name = &line[at];
-        let form = named.map_or(Form::Halves, |entry| entry.form);
+        if !counters.says_unit(name) {
+            named.map_or(Ok(()), |entry| same_unit(name, rest, entry, section, counters))?;
+        }
+        let form =
+            if half.is_some() { Form::One } else { named.map_or(Form::Halves, |entry| entry.form) };
         let of = |wrong| match wrong {
             Wrong::Number(reason) => format!("{name} {reason}"),
             Wrong::Unit(reason) => format!("{name} {reason}{}", counters.how_to_say(name, named)),
@@ -47,8 +54,8 @@ pub(super) fn told(line: &str, section: Section, counters: &Counters) -> Result<
         let Some((value, rest)) = after(rest, form, counters.says_unit(name)).map_err(of)? else {
             continue;
         };
-        let has_id = index > length && words[index - length - 1].text.starts_with("0x");
-        let meaning = named.map(|entry| meaning(entry, &value, section, has_id));
+        let has_id = start > 0 && words[start - 1].text.starts_with("0x");
+        let meaning = half.or_else(|| named.map(|entry| meaning(entry, &value, section, has_id)));
         told.push(Told { name: name.to_owned(), meaning, value: value.number });
         let end = line.len() - rest.len();
         while words.get(index).is_some_and(|word| word.at.start < end) {
@@ -56,6 +63,36 @@ pub(super) fn told(line: &str, section: Section, counters: &Counters) -> Result<
         }
     }
     Ok(told)
+}
+
+/// How long a name is that begins at `from`: over the bracket as well that closes one in it.
+fn end_of_name(line: &str, from: usize, end: usize) -> usize {
+    let count = |bracket| line[from..end].matches(bracket).count();
+    let is_open = count('(') > count(')');
+    end - from + usize::from(is_open && line[end..].starts_with(')'))
+}
+
+/// Refuses a name with another unit in brackets after it than that of its tool.
+fn same_unit(
+    name: &str,
+    rest: &str,
+    entry: &'static Entry,
+    section: Section,
+    counters: &Counters,
+) -> Result<(), String> {
+    let Some((inner, _)) =
+        rest.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')'))
+    else {
+        return Ok(());
+    };
+    let byte = Unit::Bytes(1.0);
+    match in_brackets(&format!("({inner})")) {
+        Some(unit) if unit != byte && unit != entry.meaning(section).unit => Err(format!(
+            "{name} is in {inner}, and the tool that is known by this name does not count those{}",
+            counters.how_to_say(name, Some(entry))
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The name on a line that is a name and a number, with a colon or an equals sign between them.

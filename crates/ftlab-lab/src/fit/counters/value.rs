@@ -1,7 +1,7 @@
 //! The number after the name of a counter.
 
 use super::catalogue::{Form, HIGH};
-use super::number::{Number, leading};
+use super::number::{Number, leading, unknown_mark};
 
 /// A number after a name, and what shows whose it is.
 #[derive(Debug, PartialEq)]
@@ -39,6 +39,12 @@ pub(super) fn after(rest: &str, form: Form, any: bool) -> Result<Option<(Value, 
         return Ok(Some(found));
     }
     let (numbers, has_percent, rest) = numbers(gap.rest, form);
+    if let Some(mark) = unknown_mark(rest.trim_start()) {
+        let shown = gap.rest.trim_end();
+        return Err(Wrong::Number(format!(
+            "is {shown}, with a mark {mark:?} that is not known; log it with LC_ALL=C, or without marks"
+        )));
+    }
     let Some(last) = numbers.last() else {
         let wrong = || Wrong::Number("has no number".into());
         return if gap.has_sign { Err(wrong()) } else { Ok(None) };

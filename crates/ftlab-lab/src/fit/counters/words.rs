@@ -33,9 +33,18 @@ pub(super) fn plain(name: &str) -> String {
 
 /// The same without what is in brackets at the end, such as a unit.
 pub(super) fn without_brackets(name: &str) -> &str {
+    split_brackets(name).map_or(name.trim(), |(before, _)| before.trim_end())
+}
+
+/// What is in those brackets.
+pub(super) fn brackets(name: &str) -> Option<&str> {
+    split_brackets(name).map(|(_, inner)| inner)
+}
+
+fn split_brackets(name: &str) -> Option<(&str, &str)> {
     let name = name.trim();
-    let bare = name.strip_suffix(')').and_then(|inner| inner.rsplit_once('('));
-    bare.map_or(name, |(before, _)| before.trim_end())
+    let round = name.strip_suffix(')').and_then(|inner| inner.rsplit_once('('));
+    round.or_else(|| name.strip_suffix(']').and_then(|inner| inner.rsplit_once('[')))
 }
 
 /// How many words from `start` on a name takes, if it is there: its words in a row, with nothing but blanks,
