@@ -101,27 +101,26 @@ pub fn expand(
         return Err(TraceError::PageSize { page_bytes: 0 });
     };
     if divisor.is_power_of_two() {
-        let shift = divisor.trailing_zeros();
-        expand_with(batch, |sector| sector >> shift, divisor.get(), sink)
+        let (shift, mask) = (divisor.trailing_zeros(), divisor.get() - 1);
+        expand_with(batch, |sector| (sector >> shift, sector & mask), divisor.get(), sink)
     } else {
-        expand_with(batch, |sector| sector / divisor, divisor.get(), sink)
+        expand_with(batch, |sector| (sector / divisor, sector % divisor), divisor.get(), sink)
     }
 }
 
-/// [`expand`] with the division by the page size, in sectors, given as `page_of`.
+/// [`expand`] with `place_of` a sector: its page, and where in it.
 #[inline]
 fn expand_with(
     batch: &RequestBatch,
-    page_of: impl Fn(u64) -> u64,
+    place_of: impl Fn(u64) -> (u64, u64),
     page_sectors: u64,
     sink: &mut impl PageSink,
 ) -> Result<(), TraceError> {
-    let touched = |lba: u64, sectors: u32, end: u64| {
-        let first = page_of(lba);
-        let pages = page_of(end - 1) - first + 1;
-        let before = lba - first * page_sectors;
-        let after = pages * page_sectors - u64::from(sectors) - before;
-        (first, pages, Lacking { first: before as u32, last: after as u32 })
+    let touched = |lba: u64, end: u64| {
+        let (first, before) = place_of(lba);
+        let (last, at) = place_of(end - 1);
+        let lacking = Lacking { first: before as u32, last: (page_sectors - 1 - at) as u32 };
+        (first, last - first + 1, lacking)
     };
     for (op, lba, sectors) in batch.iter() {
         let Some(end) = lba.checked_add(u64::from(sectors)) else {
@@ -130,18 +129,18 @@ fn expand_with(
         match op {
             Op::Flush => sink.flush(),
             _ if sectors == 0 => {}
-            Op::Write => match touched(lba, sectors, end) {
+            Op::Write => match touched(lba, end) {
                 (first, pages, Lacking::NOTHING) => sink.write(first, pages),
                 (first, pages, lacking) => sink.write_in_part(first, pages, lacking),
             },
-            Op::Read => match touched(lba, sectors, end) {
+            Op::Read => match touched(lba, end) {
                 (first, pages, Lacking::NOTHING) => sink.read(first, pages),
                 (first, pages, lacking) => sink.read_in_part(first, pages, lacking),
             },
             Op::Trim => {
-                let page = page_of(lba);
-                let first = if page * page_sectors == lba { page } else { page + 1 };
-                let after = page_of(end);
+                let (page, before) = place_of(lba);
+                let first = page + u64::from(before > 0);
+                let (after, _) = place_of(end);
                 if after > first {
                     sink.trim(first, after - first);
                 }

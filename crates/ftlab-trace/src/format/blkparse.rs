@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Each request appears several times, once per action (Q queued, D issued, C completed, ...), so
-//! exactly one action is kept; a request that was requeued (R) and issued again is one request. `rwbs` tells the operation: W write; R read; D discard, a trim; N
-//! with a length is write-zeroes, a trim; F first is a flush, before the write if one follows
+//! exactly one action is kept; a request that was requeued (R) and issued again is one request. `rwbs`
+//! tells the operation: W write; R read; D discard, a trim; N with a length is write-zeroes, a trim; F first is a flush, before the write if one follows
 //! (`FWFSM`); the letters after it (F forced unit access, S synchronous, M metadata, A read-ahead)
 //! change nothing. Lines of other actions, messages and the summary at the end are passed over.
 //! A device is a volume, called `MAJ,MIN`.
@@ -74,7 +74,7 @@ fn open(
         devices: VolumeNames::default(),
         in_summary: false,
         requeued: Requeued::default(),
-        seen: [false; ACTIONS.len()],
+        seen: Seen::none(),
     };
     Ok(Box::new(LineSource::new(input, parser, spec.to_string(), options)))
 }
@@ -90,8 +90,28 @@ struct Parser {
     devices: VolumeNames,
     in_summary: bool,
     requeued: Requeued,
-    /// Which of [`ACTIONS`] came besides.
-    seen: [bool; ACTIONS.len()],
+    /// The actions that came besides.
+    seen: Seen,
+}
+
+/// The actions that came, by letter or number.
+pub(super) struct Seen([bool; 128]);
+
+impl Seen {
+    pub(super) fn none() -> Self {
+        Self([false; 128])
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, action: u32) {
+        if let Some(seen) = self.0.get_mut(action as usize) {
+            *seen = true;
+        }
+    }
+
+    pub(super) fn has(&self, action: u32) -> bool {
+        self.0[action as usize]
+    }
 }
 
 const EXPECTED: &str = "\"MAJ,MIN CPU SEQUENCE SECONDS PID ACTION RWBS SECTOR + SECTORS\"";
@@ -105,15 +125,22 @@ impl ItemParser for Parser {
         let Some(event) = Event::parse(line) else {
             return self.other_line(line);
         };
-        if event.action != [self.action] {
-            return self.other_action(&event);
+        let is_kept = event.action == [self.action];
+        if !is_kept && !self.tells_of_requeues(event.action) {
+            return Verdict::Skip("another action");
         }
-        if self.devices.known(event.device).is_none() && !is_device(event.device) {
+        let extent = event.extent();
+        if !is_kept {
+            self.note_requeue(&event, &extent);
+            return Verdict::Skip("another action");
+        }
+        let known = self.devices.known(event.device);
+        if known.is_none() && !is_device(event.device) {
             return Verdict::Bad(EXPECTED);
         }
-        let extent = match event.extent() {
+        let extent = match extent {
             Ok(extent) => extent,
-            Err(verdict) => return verdict,
+            Err(without) => return without.verdict(),
         };
         if !self.requeued.is_empty() && self.is_again(&event, extent) {
             return Verdict::Skip(AGAIN);
@@ -121,7 +148,7 @@ impl ItemParser for Parser {
         let requests = batch.len();
         let verdict = rwbs::push(event.rwbs, event.time_us, extent, batch);
         if matches!(verdict, Verdict::Parsed) {
-            let device = self.devices.number(event.device);
+            let device = known.unwrap_or_else(|| self.devices.number(event.device));
             batch.volume.extend(std::iter::repeat_n(device, batch.len() - requests));
         }
         verdict
@@ -132,13 +159,13 @@ impl ItemParser for Parser {
     }
 
     fn remedy(&self) -> Option<String> {
-        remedy("blkparse", self.seen)
+        remedy("blkparse", |action| self.seen.has(u32::from(action)))
     }
 }
 
-/// How the requests of a trace are kept that has none of the action that is kept, but `seen` of [`ACTIONS`].
-pub(super) fn remedy(format: &str, seen: [bool; ACTIONS.len()]) -> Option<String> {
-    let (action, _) = ACTIONS.iter().zip(seen).find(|(_, seen)| *seen)?;
+/// How the requests of a trace are kept that has none of the action that is kept, but those that it `has`.
+pub(super) fn remedy(format: &str, has: impl Fn(u8) -> bool) -> Option<String> {
+    let action = ACTIONS.iter().find(|action| has(**action))?;
     let action = Action(*action);
     Some(format!(
         "it has requests with action {action}: --format {format}:action={action} keeps these"
@@ -146,35 +173,27 @@ pub(super) fn remedy(format: &str, seen: [bool; ACTIONS.len()]) -> Option<String
 }
 
 impl Parser {
-    /// An event of an action that is not kept.
+    /// Whether an event of an action that is not kept may say that a request comes again, or does not.
     #[inline]
-    fn other_action(&mut self, event: &Event<'_>) -> Verdict {
-        let [action] = event.action else { return Verdict::Skip("another action") };
-        if let Some(at) = ACTIONS.iter().position(|other| other == action) {
-            self.seen[at] = true;
-            if *action == b'C' && !self.requeued.is_empty() {
-                self.is_complete(event);
-            }
-        } else if *action == b'R' && matches!(self.action, b'D' | b'I') {
-            self.requeue(event);
-        }
-        Verdict::Skip("another action")
-    }
-
-    /// A request goes back to its queue.
-    #[cold]
-    fn requeue(&mut self, event: &Event<'_>) {
-        // One of a device that has had none is not counted twice.
-        if let (Some(device), Ok(extent)) = (self.devices.known(event.device), event.extent()) {
-            self.requeued.add(device, event.rwbs, extent);
+    fn tells_of_requeues(&mut self, action: &[u8]) -> bool {
+        let [action] = action else { return false };
+        self.seen.add(u32::from(*action));
+        match action {
+            b'R' => matches!(self.action, b'D' | b'I'),
+            b'C' => !self.requeued.is_empty(),
+            _ => false,
         }
     }
 
-    /// A request that is complete does not come again, even if it went back.
+    /// A request goes back to its queue, or is complete and does not come again.
     #[cold]
-    fn is_complete(&mut self, event: &Event<'_>) {
-        if let Ok(extent) = event.extent() {
+    fn note_requeue(&mut self, event: &Event<'_>, extent: &Result<(u64, u64), WithoutExtent>) {
+        let Ok(extent) = *extent else { return };
+        if event.action == b"C" {
             self.is_again(event, extent);
+        } else if let Some(device) = self.devices.known(event.device) {
+            // One of a device that has had none is not counted twice.
+            self.requeued.add(device, event.rwbs, extent);
         }
     }
 
@@ -228,22 +247,37 @@ impl<'a> Event<'a> {
 
     /// The first sector, and how many.
     #[inline]
-    fn extent(&self) -> Result<(u64, u64), Verdict> {
+    fn extent(&self) -> Result<(u64, u64), WithoutExtent> {
         let mut rest = self.rest.clone();
         let extent = (rest.next(), rest.next(), rest.next());
         match extent {
             (Some(lba), Some(b"+"), Some(sectors)) => match (decimal(lba), decimal(sectors)) {
                 (Some(lba), Some(sectors)) => Ok((lba, sectors)),
-                _ => Err(Verdict::Bad(EXPECTED)),
+                _ => Err(WithoutExtent::Wrong),
             },
             // A flush has no extent: "FN [task]", completed "FN 0 [0]".
             (None, ..) => Ok((0, 0)),
             (Some(task), ..) if task.starts_with(b"[") => Ok((0, 0)),
             (Some(_), Some(error), _) if error.starts_with(b"[") => Ok((0, 0)),
             (Some(_), Some(command), _) if command.starts_with(b"(") => {
-                Err(Verdict::Skip("packet command"))
+                Err(WithoutExtent::PacketCommand)
             }
-            _ => Err(Verdict::Bad(EXPECTED)),
+            _ => Err(WithoutExtent::Wrong),
+        }
+    }
+}
+
+/// Why an event has no extent.
+enum WithoutExtent {
+    PacketCommand,
+    Wrong,
+}
+
+impl WithoutExtent {
+    fn verdict(&self) -> Verdict {
+        match self {
+            Self::PacketCommand => Verdict::Skip("packet command"),
+            Self::Wrong => Verdict::Bad(EXPECTED),
         }
     }
 }

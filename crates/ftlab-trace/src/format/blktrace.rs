@@ -20,7 +20,7 @@
 //! - Write-zeroes requests look like writes; only text of blkparse or ftrace tells them apart.
 
 use super::FormatInfo;
-use super::blkparse::{self, ACTIONS, Action};
+use super::blkparse::{self, Action, Seen};
 use super::rwbs::{self, AGAIN, Requeued};
 use crate::input::{Progress, Records, Tally, Unit, Verdict};
 use crate::volumes::VolumeNames;
@@ -73,7 +73,7 @@ fn open(
     let mut source = Merged {
         action: action_number(action.0),
         requeued: Requeued::default(),
-        seen: [false; ACTIONS.len()],
+        seen: Seen::none(),
         progress: inputs.iter().map(Input::progress).collect(),
         files: inputs.into_iter().map(CpuFile::new).collect(),
         next: BinaryHeap::new(),
@@ -218,8 +218,8 @@ impl CpuFile {
 struct Merged {
     action: u32,
     requeued: Requeued,
-    /// Which of [`ACTIONS`] came besides.
-    seen: [bool; ACTIONS.len()],
+    /// The actions that came besides.
+    seen: Seen,
     files: Vec<CpuFile>,
     progress: Vec<Progress>,
     /// The next record of every file that has one: time, index of the file, record.
@@ -267,9 +267,7 @@ impl Merged {
         if action == REQUEUED && [b'D', b'I'].map(action_number).contains(&self.action) {
             self.requeued.add(record.device(), &rwbs_of(record), record.extent());
         }
-        for (letter, seen) in ACTIONS.iter().zip(&mut self.seen) {
-            *seen |= action == action_number(*letter);
-        }
+        self.seen.add(action);
         Some(Verdict::Skip("another action"))
     }
 }
@@ -294,7 +292,8 @@ impl TraceSource for Merged {
             }
             self.read_ahead(index)?;
         }
-        self.tally.complete(batch, self.need_time, || blkparse::remedy("blktrace", self.seen))
+        let has = |action| self.seen.has(action_number(action));
+        self.tally.complete(batch, self.need_time, || blkparse::remedy("blktrace", has))
     }
 
     fn skipped(&self) -> &Skipped {

@@ -52,15 +52,48 @@ pub(crate) fn decimal(text: &[u8]) -> Option<u64> {
 }
 
 /// A decimal number with an optional fraction, times 10^`digits`, cut (not rounded) to a whole
-/// number: `fixed_point(b"1.2345", 3)` is 1234.
+/// number: `fixed_point(b"1.2345", 3)` is 1234. `None` for anything else, or above 2^64 - 1.
 #[inline]
 pub(super) fn fixed_point(text: &[u8], digits: usize) -> Option<u64> {
-    let point = text.iter().position(|byte| *byte == b'.');
-    let (whole, fraction) = match point {
-        Some(point) => (&text[..point], &text[point + 1..]),
-        None => (text, &[] as &[u8]),
+    let mut number = 0_u64;
+    let mut rest = text;
+    while let [byte, after @ ..] = rest {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
+        rest = after;
+    }
+    let whole = text.len() - rest.len();
+    let fraction = match rest {
+        _ if whole == 0 => return None,
+        [] => rest,
+        [b'.', fraction @ ..] if !fraction.is_empty() => fraction,
+        _ => return None,
     };
-    if point.is_some() && (fraction.is_empty() || !fraction.iter().all(u8::is_ascii_digit)) {
+    // Nineteen digits cannot overflow; only longer numbers need care.
+    if whole + digits > 19 {
+        return long_fixed_point(&text[..whole], fraction, digits);
+    }
+    let (kept, cut) = fraction.split_at(fraction.len().min(digits));
+    for byte in kept {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number * 10 + u64::from(digit);
+    }
+    for _ in kept.len()..digits {
+        number *= 10;
+    }
+    cut.iter().all(u8::is_ascii_digit).then_some(number)
+}
+
+/// [`fixed_point`] of a number that may be too large.
+#[cold]
+fn long_fixed_point(whole: &[u8], fraction: &[u8], digits: usize) -> Option<u64> {
+    if !fraction.iter().all(u8::is_ascii_digit) {
         return None;
     }
     let mut number = decimal(whole)?;
@@ -140,6 +173,7 @@ pub(super) fn sectors_of_bytes(offset: u64, bytes: u64, outward: bool) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn fields_are_cut_at_blanks() {
@@ -199,8 +233,19 @@ mod tests {
         assert_eq!(fixed_point(b"1.2345", 3), Some(1234));
         assert_eq!(fixed_point(b"1456140000.000204999", 6), Some(1_456_140_000_000_204));
         assert_eq!(fixed_point(b"7", 6), Some(7_000_000));
-        for wrong in ["1.", ".5", "1.2.3", "1e5", "-1.0", "18446744073709551615"] {
+        for wrong in
+            ["", "1.", ".5", "1.2.3", "1.x", "1.0000000x", "1e5", "-1.0", "18446744073709551615"]
+        {
             assert_eq!(fixed_point(wrong.as_bytes(), 6), None, "{wrong}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_of_any_length_are_read_alike(whole in "[0-9]{1,22}", fraction in "[0-9]{1,25}", digits in 0_usize..10) {
+            let text = format!("{whole}.{fraction}");
+            let expected = long_fixed_point(whole.as_bytes(), fraction.as_bytes(), digits);
+            prop_assert_eq!(fixed_point(text.as_bytes(), digits), expected);
         }
     }
 

@@ -1,7 +1,7 @@
 //! From a line in columns to a request: the one parser behind `csv` and every preset.
 
 use super::Delimiter;
-use super::cut::{Row, UNUSED, cut, for_each_field};
+use super::cut::{Row, TOO_FEW, UNUSED, cut, for_each_field};
 use super::map::{ColumnMap, ColumnName, LengthUnit, TimeUnit, VolumeColumns};
 use crate::format::fields::{decimal, fixed_point, scaled, sectors_of_bytes, whole};
 use crate::format::rwbs;
@@ -66,7 +66,12 @@ impl ItemParser for Rows {
             }
             Some(_) => {}
         }
-        let Some(columns) = &self.columns else { return self.first_line(line, batch) };
+        if self.columns.is_none()
+            && let Some(verdict) = self.read_header(line)
+        {
+            return verdict;
+        }
+        let Some(columns) = &self.columns else { return Verdict::Bad(TOO_FEW) };
         match cut(line, self.delimiter, &columns.slots, columns.most) {
             Ok(row) => push(&row, &self.map, columns, self.page_bytes, &mut self.volumes, batch),
             Err(expected) => Verdict::Bad(expected),
@@ -114,40 +119,36 @@ impl Rows {
         Verdict::Skip("comment")
     }
 
-    /// Finds the columns; the first line is a header or already a request.
+    /// Finds the columns in the first line, which is a header or already a request; `None` if it is a request.
     #[cold]
-    fn first_line(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict {
+    fn read_header(&mut self, line: &[u8]) -> Option<Verdict> {
         self.delimiter = self.delimiter.or_of(line);
         if let Some(columns) = self.commented.take() {
             self.columns = Some(columns);
-            return self.parse(line, batch);
+            return None;
         }
         let header = header_of(line, self.delimiter);
         let columns = match self.find_columns(&header) {
             Ok(columns) => columns,
             Err(missing) => {
                 let shown: Vec<_> = header.iter().map(|f| String::from_utf8_lossy(f)).collect();
-                return Verdict::Refuse {
+                return Some(Verdict::Refuse {
                     reason: format!(
                         "the map names column {missing:?}, and the header has {}",
                         shown.join(", ")
                     ),
                     remedy: "correct --map, or name columns by number from 1".into(),
-                };
+                });
             }
         };
-        let named = self.map.has_names();
         let columns = self.columns.insert(columns);
         let is_word = |field: &[u8]| field.first().is_some_and(u8::is_ascii_alphabetic);
         let row = cut(line, self.delimiter, &columns.slots, None);
-        if named || row.is_ok_and(|row| is_word(row[OFFSET])) {
+        let is_header = self.map.has_names() || row.is_ok_and(|row| is_word(row[OFFSET]));
+        is_header.then(|| {
             columns.most = Some(header.len());
-            return Verdict::Skip("header");
-        }
-        match row {
-            Ok(row) => push(&row, &self.map, columns, self.page_bytes, &mut self.volumes, batch),
-            Err(expected) => Verdict::Bad(expected),
-        }
+            Verdict::Skip("header")
+        })
     }
 
     /// Where the mapped columns are; the first that the header does not have.
@@ -211,7 +212,7 @@ fn push(
     batch: &mut RequestBatch,
 ) -> Verdict {
     let meaning = if map.op.is_some() { map.meaning(row[OP]) } else { map.any_word };
-    let (flush, op) = match meaning {
+    let (flush_first, op) = match meaning {
         Some(Some(op)) => (false, op),
         Some(None) => return Verdict::Skip("operation that the map skips"),
         None => match rwbs::of_word(row[OP]) {
@@ -242,7 +243,7 @@ fn push(
         };
         batch.volume.push(volume);
     }
-    if flush {
+    if flush_first {
         push_flush_before(batch, time_us);
     }
     batch.push(op, lba, sectors);
