@@ -301,15 +301,16 @@ impl Job {
     /// The next request of this pass; `None` if there is no place for one, not even in a file that is begun again.
     #[inline]
     fn make_in_pass(&mut self) -> Option<Request> {
-        let request = self.make_request();
-        if request.is_some() || !self.options().begins_again {
-            return request;
-        }
-        // A place that is drawn may have no room; fio draws until one has.
-        (0..DRAWS_MAX).find_map(|_| {
+        let mut draws = 0;
+        loop {
+            let request = self.make_request();
+            if request.is_some() || !self.options().begins_again || draws == DRAWS_MAX {
+                return request;
+            }
+            // A place that is drawn may have no room; fio draws until one has.
+            draws += 1;
             self.reset_file();
-            self.make_request()
-        })
+        }
     }
 
     /// The next request; `None` if there is no place for one.
@@ -349,7 +350,7 @@ impl Job {
         self.issued_bytes[direction] += bytes;
         if let Some(pass) = &mut self.pass {
             pass.issued += bytes;
-            pass.queued += if self.plan.queues[direction] { bytes } else { 0 };
+            pass.queued += bytes * u64::from(self.plan.queues[direction]);
         }
         let op = [Op::Read, Op::Write, Op::Trim][direction];
         self.last = Some(op);

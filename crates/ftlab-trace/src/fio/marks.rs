@@ -27,7 +27,7 @@ impl Marks {
     /// Whether the request marks its blocks.
     #[inline]
     pub(super) fn marks(&self) -> bool {
-        self.is_told
+        self.is_told || !self.is_needed
     }
 
     /// It does not.
@@ -44,10 +44,9 @@ impl Marks {
     /// The next request takes a unit.
     #[inline]
     pub(super) fn begin_request(&mut self) {
-        self.is_told = true;
-        if self.is_needed && self.noted_at == Some(self.under_way) {
-            self.noted_at = None;
-            self.is_told = false;
+        if self.is_needed {
+            self.is_told = self.noted_at != Some(self.under_way);
+            self.noted_at = self.noted_at.filter(|_| self.is_told);
         }
     }
 
