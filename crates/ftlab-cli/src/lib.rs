@@ -37,6 +37,7 @@ mod times;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use ftlab_hardware::end_if_no_thread_starts;
 use std::ffi::{OsStr, OsString};
 
 /// A laboratory for flash translation layers (FTLs): simulate, compare and explain write
@@ -105,6 +106,7 @@ pub fn name_commit() {
 fn report_only_bugs() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
+        end_if_no_thread_starts(panic);
         if !ftlab_trace::panic_becomes_error() {
             report(panic);
         }
