@@ -80,6 +80,7 @@ docs-figures: build ## redraws the pictures of docs/concepts.md
 	$(FTLAB) run uniform --logical 16MiB --pages-per-block 128 --op 30% \
 		--drive-writes 0.6 --ftl 1r-greedy --quiet --out target/figures/uniform
 	$(FTLAB) report target/figures/uniform --flash docs/figures/flash-uniform.png
+	$(PYTHON) scripts/bench_figure.py docs/benchmarks.md docs/figures/bench.svg
 	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 128 --fill random \
 		--drive-writes 6 --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ --ftl sepbit --ftl fk \
 		--quiet --figure docs/figures/hotcold-waf.svg
