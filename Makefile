@@ -148,7 +148,7 @@ bench-guest: build ## compares NVMe with the kernel's own server, in the guest o
 tail-latency: ## measures response times with whole and incremental collections (2R); draws docs/figures/tail-latency.svg
 	$(CARGO) run --release --locked --package ftlab-bench -- tail-latency docs/figures/tail-latency.svg
 
-hot-cold: ## measures accuracy and cost of hotness tests, after Lee and Kim (docs/reproduction.md)
+hot-cold: ## measures accuracy and cost of hotness tests, after Lee and Kim (docs/notes/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- hot-cold
 
 setup-record: ## installs the programs for recording, its tests and its guide (docs/record.md); as root
@@ -194,7 +194,7 @@ scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/
 golden: ## rewrites the golden counters of all FTLs and the versions of what decides; check the diff
 	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test golden_counters
 
-peers: ## compares placements of the literature with an independent simulator's numbers (docs/reproduction.md)
+peers: ## compares placements of the literature with an independent simulator's numbers (docs/notes/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers
 
 setup-python: ## installs what the Python package needs, if missing
