@@ -80,6 +80,7 @@ docs-figures: build ## redraws the pictures of docs/concepts.md
 	$(FTLAB) run uniform --logical 16MiB --pages-per-block 128 --op 30% \
 		--drive-writes 0.6 --ftl 1r-greedy --quiet --out target/figures/uniform
 	$(FTLAB) report target/figures/uniform --flash docs/figures/flash-uniform.png
+	$(PYTHON) scripts/bench_figure.py docs/benchmarks.md docs/figures/bench.svg
 	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 128 --fill random \
 		--drive-writes 6 --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ --ftl sepbit --ftl fk \
 		--quiet --figure docs/figures/hotcold-waf.svg
@@ -147,7 +148,7 @@ bench-guest: build ## compares NVMe with the kernel's own server, in the guest o
 tail-latency: ## measures response times with whole and incremental collections (2R); draws docs/figures/tail-latency.svg
 	$(CARGO) run --release --locked --package ftlab-bench -- tail-latency docs/figures/tail-latency.svg
 
-hot-cold: ## measures accuracy and cost of hotness tests, after Lee and Kim (docs/reproduction.md)
+hot-cold: ## measures accuracy and cost of hotness tests, after Lee and Kim (docs/notes/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- hot-cold
 
 setup-record: ## installs the programs for recording, its tests and its guide (docs/record.md); as root
@@ -193,7 +194,7 @@ scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/
 golden: ## rewrites the golden counters of all FTLs and the versions of what decides; check the diff
 	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test golden_counters
 
-peers: ## compares placements of the literature with an independent simulator's numbers (docs/reproduction.md)
+peers: ## compares placements of the literature with an independent simulator's numbers (docs/notes/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers
 
 setup-python: ## installs what the Python package needs, if missing

@@ -212,7 +212,7 @@ fn ftls_that_no_drive_can_have_are_not_tried() {
 }
 
 /// Twenty drives, all FTLs that a drive can have: over-provisioning within half a point, and nine of ten named: first, or not
-/// to be told from the first. The lines that it prints are the table in docs/real-drives.md.
+/// to be told from the first. The lines that it prints are the table in docs/notes/real-drives.md.
 #[test]
 #[ignore = "takes five minutes of processor time"]
 fn of_ten_hidden_drives_nine_are_named() {

@@ -1,7 +1,7 @@
 //! One fault of the medium at a time, everywhere: the drive opens, what it cannot read it says, and
 //! everything else is what was flushed.
 //!
-//! `make fault-tests` prints how many faults of which kind were survived; `docs/drive-format.md` has the
+//! `make fault-tests` prints how many faults of which kind were survived; `docs/notes/drive-format.md` has the
 //! table.
 
 #[path = "../common/mod.rs"]
