@@ -167,7 +167,7 @@ setup-report: ## installs the programs for the tests of the report page: Chromiu
 	apt-get update && apt-get install --yes --no-install-recommends chromium nodejs npm
 	npm ci --prefix crates/ftlab-report/browser
 
-calibrate: ## compares generators with the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
+calibrate: ## compares generators with the captured traces of FTLAB_SHARED (docs/notes/workloads.md), with figures
 	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures
 
 programs: build ## runs real programs on a live drive: PROGRAM=fio SIZE=10G, or SECONDS=150 (docs/drive-programs.md); as root
