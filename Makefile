@@ -94,9 +94,9 @@ docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, cach
 	awk '/^```toml/ { on = 1; next } on && /^```/ { exit } on' docs/experiments.md > target/figures/op.toml
 	$(FTLAB) reproduce target/figures/op.toml --out target/figures/experiment
 	cp target/figures/experiment/op.svg docs/figures/experiment-op.svg
-	$(VENV)/bin/python -c 'import ftlab; drive = ftlab.Drive("256MiB", op="12.5%", pages_per_block=256); \
+	$(VENV)/bin/python -c 'import ftlab; drive = ftlab.Drive("256MiB", op="12.5%", pages_per_block=256, gc="incremental"); \
 		result = ftlab.run("hotcold:writes=0.9,pages=0.1", ["2r-fifo:blk-util=0.4", "sepbit"], drive=drive, \
-			fill="sequential", drive_writes=6, observe=True, progress=False); \
+			fill="sequential", drive_writes=6, timing="slc", observe=True, progress=False); \
 		ftlab.plot.moves(result).savefig("docs/figures/python-moves.svg")'
 
 audit: target/tools/bin/typos ## checks spelling, and licences, sources and known vulnerabilities of dependencies
