@@ -70,7 +70,7 @@ target/docs/venv/installed: docs/requirements.txt | setup-python
 	target/docs/venv/bin/pip install --quiet --no-compile --requirement docs/requirements.txt
 	touch $@
 
-docs-figures: build ## redraws the pictures of docs/concepts.md
+docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, caches.md, experiments.md and python.md
 	$(FTLAB) run $(DEMO) --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ \
 		--quiet --out target/figures/tpcc
 	$(FTLAB) report target/figures/tpcc --flash docs/figures/flash-tpcc.png
@@ -86,6 +86,18 @@ docs-figures: build ## redraws the pictures of docs/concepts.md
 		--quiet --figure docs/figures/hotcold-waf.svg
 	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 64 \
 		--drive-writes 4 --ftl fast --ftl faster --ftl page --quiet --figure docs/figures/hybrid-waf.svg
+	$(FTLAB) run fio-randwrite --logical 1GiB --op 14.5% --fill sequential --drive-writes 12 --ftl 1r-greedy --ftl 2r++ \
+		--quiet --figure docs/figures/fio-random-map.svg
+	$(FTLAB) run cachelib:soc=0.04,region=64KiB --logical 256MiB --op 14.5% --pages-per-block 256 \
+		--reserve 9 --fill none --warmup-writes 262144 --drive-writes 4 \
+		--ftl nvme-fdp/greedy:persistent=all --ftl 1r-greedy --quiet --figure docs/figures/cache-handles.svg
+	awk '/^```toml/ { on = 1; next } on && /^```/ { exit } on' docs/experiments.md > target/figures/op.toml
+	$(FTLAB) reproduce target/figures/op.toml --out target/figures/experiment
+	cp target/figures/experiment/op.svg docs/figures/experiment-op.svg
+	$(VENV)/bin/python -c 'import ftlab; drive = ftlab.Drive("256MiB", op="12.5%", pages_per_block=256, gc="incremental"); \
+		result = ftlab.run("hotcold:writes=0.9,pages=0.1", ["2r-fifo:blk-util=0.4", "sepbit"], drive=drive, \
+			fill="sequential", drive_writes=6, timing="slc", observe=True, progress=False); \
+		ftlab.plot.moves(result).savefig("docs/figures/python-moves.svg")'
 
 audit: target/tools/bin/typos ## checks spelling, and licences, sources and known vulnerabilities of dependencies
 	target/tools/bin/typos
@@ -167,7 +179,7 @@ setup-report: ## installs the programs for the tests of the report page: Chromiu
 	apt-get update && apt-get install --yes --no-install-recommends chromium nodejs npm
 	npm ci --prefix crates/ftlab-report/browser
 
-calibrate: ## compares generators with the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
+calibrate: ## compares generators with the captured traces of FTLAB_SHARED (docs/notes/workloads.md), with figures
 	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures
 
 programs: build ## runs real programs on a live drive: PROGRAM=fio SIZE=10G, or SECONDS=150 (docs/drive-programs.md); as root
