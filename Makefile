@@ -183,16 +183,16 @@ fio-differential: ## compares random jobs with the installed fio, or that of FTL
 		$(CARGO) test --locked --package ftlab-trace --test fio -- random_jobs --nocapture
 
 crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each family; takes about ten minutes
-	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture
+	$(CARGO) test --release --locked --package ftlab-device --test it -- crash:: kill:: --include-ignored --nocapture
 
 fault-tests: ## puts one fault at a time everywhere on drives of every FTL, and every choice of every parameter under loads; an hour
-	$(CARGO) test --release --locked --package ftlab-device --test faults --test choices -- --include-ignored --nocapture
+	$(CARGO) test --release --locked --package ftlab-device --test it -- faults:: choices:: --include-ignored --nocapture
 
 scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/scoreboard.md); resumes a stopped run (WRITES=...)
 	$(FTLAB) compare $(FTLAB_SHARED)/traces/*.parquet --fill none,sequential --pages-per-block 512 --ignore-trims --writes $(WRITES) --baseline rivals --out target/scoreboard
 
 golden: ## rewrites the golden counters of all FTLs and the versions of what decides; check the diff
-	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test golden_counters
+	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test it -- golden_counters::
 
 peers: ## compares placements of the literature with an independent simulator's numbers (docs/notes/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers

@@ -398,11 +398,10 @@ proptest! {
 
     #[test]
     fn the_papers_ftls_choose_the_victims_of_linear_scans(scenario in scenarios()) {
-        for name in registered() {
-            if let Some(twin) = NaivePolicy::new(&name, scenario.config.logical_pages) {
-                against_twin(&name, &scenario, Box::new(twin))?;
-            }
-        }
+        registered().par_iter().try_for_each(|name| {
+            let twin = NaivePolicy::new(name, scenario.config.logical_pages);
+            twin.map_or(Ok(()), |twin| against_twin(name, &scenario, Box::new(twin)))
+        })?;
     }
 
     #[test]

@@ -1,0 +1,32 @@
+//! What tests of drives share.
+
+pub(crate) mod programs;
+
+use ftlab_device::CreateOptions;
+use ftlab_ftl::page::{DriveConfig, Hints};
+use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
+use ftlab_spec::{Spec, SpecError};
+
+/// FTLs that a drive can have: a covering set of the pairs, and all others.
+pub(crate) fn ftls() -> Vec<String> {
+    registry::covering_names()
+        .into_iter()
+        .filter(|name| is_possible(&name.parse().unwrap()))
+        .collect()
+}
+
+/// Whether a drive can have it: whoever asks for lifetimes needs to know the future.
+pub(crate) fn is_possible(ftl: &Spec) -> bool {
+    registry::hints(ftl).unwrap() != Hints::Lifetimes
+}
+
+/// A drive of this shape, with an FTL that fits it.
+pub(crate) fn options(
+    ftl: &Spec,
+    config: DriveConfig,
+    checkpoint_every: u64,
+) -> Result<CreateOptions, SpecError> {
+    let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
+    let ftl = registry::fit(ftl, DriveShape::new(&config), &groups)?;
+    Ok(CreateOptions { ftl, config, checkpoint_every: Some(checkpoint_every) })
+}
