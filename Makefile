@@ -52,7 +52,7 @@ $(VENV)/requirements.lock: python/requirements.lock | setup-python
 test-python: python ## runs lints, type checks and tests of the Python package
 	$(VENV)/bin/ruff format --check python
 	$(VENV)/bin/ruff check python
-	$(VENV)/bin/pytest --quiet
+	$(VENV)/bin/pytest --quiet --numprocesses logical
 
 check: setup-system ## runs the lints and builds the Rust documentation
 	$(CARGO) fmt --all --check

@@ -1,6 +1,6 @@
 //! Holds the crates to what a registry asks of a package, and to one version.
 
-use crate::packages::packages;
+use crate::packages::{compiled, packages};
 use std::fs;
 use std::path::Path;
 
@@ -51,4 +51,20 @@ fn crates_and_citation_have_one_version() {
         citation.lines().any(|line| line == format!("version: {version}")),
         "CITATION.cff is not of version {version}"
     );
+}
+
+/// Otherwise `make test-python` compiles most of the workspace once more, after `make test`.
+#[test]
+fn the_python_package_is_built_from_what_the_tests_compile() {
+    let module = "extension-module";
+    let python = ["--package", "ftlab-python", "--features", module, "--edges", "normal,build"];
+    let features = format!("ftlab-cli/full,ftlab-python/{module}");
+    let tests = ["--workspace", "--features", &features, "--edges", "normal,build,dev"];
+    let (python, tests) = (compiled(&python), compiled(&tests));
+    let apart: Vec<_> = python.difference(&tests).collect();
+    assert!(
+        apart.is_empty(),
+        "the tests turn on other features than {apart:?}: add theirs to crates/ftlab-python/Cargo.toml"
+    );
+    assert!(python.iter().any(|line| line.starts_with("ftlab-sim ")), "{python:?}");
 }
