@@ -14,7 +14,7 @@ TARGET ?= drive
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
+.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,9 @@ test: check ## runs everything: lints, documentation and all tests
 	$(CARGO) test --locked --workspace --features ftlab-cli/full
 	$(MAKE) test-python
 
+test-all: ## runs everything, and all cases of tests of which `make test` runs a third (CONTRIBUTING.md)
+	FTLAB_TEST_ALL=1 $(MAKE) test
+
 python: setup-system $(VENV)/requirements.lock ## builds the Python package into target/python, for its tests
 	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet --profile dev
 
@@ -57,7 +60,7 @@ test-python: python ## runs lints, type checks and tests of the Python package
 check: setup-system ## runs the lints and builds the Rust documentation
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets --features ftlab-cli/full -- --deny warnings
-	$(CARGO) clippy --locked --package ftlab-cli -- --deny warnings
+	$(CARGO) clippy --locked --package ftlab-cli --package ftlab-trace --no-deps -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps --features ftlab-cli/full
 
 docs: setup-system target/docs/venv/installed ## builds the documentation site: target/docs/html/index.html

@@ -369,8 +369,13 @@ fn registered() -> Vec<String> {
     names.chain(VARIANTS.map(str::to_owned)).collect()
 }
 
+/// Scenarios of a test: a third of them, and all if `make test-all` asks for all.
+fn cases() -> u32 {
+    if std::env::var_os("FTLAB_TEST_ALL").is_some() { 24 } else { 8 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn every_registered_ftl_runs_as_on_the_naive_engine(scenario in scenarios()) {

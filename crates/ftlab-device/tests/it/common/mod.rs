@@ -7,6 +7,12 @@ use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_spec::{Spec, SpecError};
 
+/// How often a test tries: a third of `all`, and all if `make test-all` asks for it.
+pub(crate) fn times(all: u64) -> u64 {
+    let is_asked_for_all = std::env::var_os("FTLAB_TEST_ALL").is_some();
+    if is_asked_for_all { all } else { all.div_ceil(3) }
+}
+
 /// FTLs that a drive can have: a covering set of the pairs, and all others.
 pub(crate) fn ftls() -> Vec<String> {
     registry::covering_names()

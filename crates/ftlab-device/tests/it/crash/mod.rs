@@ -3,7 +3,7 @@
 
 mod model;
 
-use crate::common::ftls;
+use crate::common::{ftls, times};
 use model::{Ends, Model, Random};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,8 +57,8 @@ fn a_failure_is_repeated_if_asked_for() {
 }
 
 #[test]
-fn every_family_survives_a_hundred_power_cuts() {
-    for_each(1, families(), |name, seed| survive(name, "foreground", 100, seed));
+fn every_family_survives_power_cuts() {
+    for_each(1, families(), |name, seed| survive(name, "foreground", times(100), seed));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn so_do_other_schedules_of_collection() {
             "garbage:share=0.2",
             "gradual:from=0.3",
         ] {
-            survive(name, gc, 100, seed);
+            survive(name, gc, times(100), seed);
         }
     });
 }
@@ -81,7 +81,7 @@ fn so_do_ftls_within_placement_handles() {
     let within = ["hazard", "2r++", "wolf,groups-max=3", "sepbit,blocks=2"];
     for_each(2000, within, |inner, seed| {
         for gc in ["foreground", "incremental"] {
-            survive(&format!("nvme-fdp:handles=2,persistent=1,inner={inner}"), gc, 60, seed);
+            survive(&format!("nvme-fdp:handles=2,persistent=1,inner={inner}"), gc, times(60), seed);
         }
     });
 }
@@ -109,16 +109,19 @@ fn every_page_is_found_whichever_ftl_placed_it() {
     let others = families.iter().cycle().skip(1);
     let refused = AtomicUsize::new(0);
     for_each(4000, families.iter().zip(others), |(name, other), seed| {
-        assert!(be_taken_over(name, name, "foreground", 10, seed), "{name} has room for itself");
-        if !be_taken_over(name, other, "foreground", 10, seed) {
+        assert!(
+            be_taken_over(name, name, "foreground", times(10), seed),
+            "{name} has room for itself"
+        );
+        if !be_taken_over(name, other, "foreground", times(10), seed) {
             refused.fetch_add(1, Ordering::Relaxed);
         }
     });
     let refused = refused.into_inner();
     assert!(refused < families.len() / 3, "{refused} of {} are too large", families.len());
     for_each(4500, ["incremental", "background", "gradual:from=0.3"], |gc, seed| {
-        assert!(be_taken_over("2r++", "hazard", gc, 20, seed));
-        assert!(be_taken_over("wolf", "wolf", gc, 20, seed));
+        assert!(be_taken_over("2r++", "hazard", gc, times(20), seed));
+        assert!(be_taken_over("wolf", "wolf", gc, times(20), seed));
     });
 }
 
@@ -149,7 +152,7 @@ fn survive_failed_syncs(ftl: &str, failures: u64, seed: u64) {
 
 #[test]
 fn a_failed_sync_costs_nothing_that_was_flushed() {
-    for_each(3000, families(), |name, seed| survive_failed_syncs(name, 40, seed));
+    for_each(3000, families(), |name, seed| survive_failed_syncs(name, times(40), seed));
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod medium;
 mod sites;
 mod tally;
 
-use crate::common::ftls;
+use crate::common::{ftls, times};
 use life::{LOGICAL_PAGES, Life, PAGE, Used, created, load};
 use medium::{Fault, Form, Medium, SECTOR, mix};
 use std::sync::Arc;
@@ -166,10 +166,11 @@ fn a_page_that_could_not_be_moved_is_kept_where_it_was() {
 #[test]
 fn one_fault_at_a_time() {
     let mut tally = Tally::default();
+    let apart = (3 / times(3)) as usize;
     for ftl in ["1r-greedy", "2r++", "hazard"] {
-        campaign_at_rest(ftl, 83, 30, &mut tally);
-        campaign_in_use(ftl, 47, &mut tally);
-        sites::campaign_of_writes(ftl, 47, &mut tally);
+        campaign_at_rest(ftl, 83 * apart, times(30), &mut tally);
+        campaign_in_use(ftl, 47 * apart, &mut tally);
+        sites::campaign_of_writes(ftl, 47 * apart, &mut tally);
     }
     tally.finish();
 }
@@ -178,7 +179,7 @@ fn one_fault_at_a_time() {
 fn one_read_at_a_time() {
     let mut tally = Tally::default();
     for (seed, ftl) in (0..).zip(["1r-greedy", "2r++", "hazard"]) {
-        sites::campaign(ftl, 6, seed, &mut tally);
+        sites::campaign(ftl, times(6) as usize, seed, &mut tally);
     }
     tally.finish();
 }
