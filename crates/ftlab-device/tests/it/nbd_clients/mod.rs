@@ -141,7 +141,7 @@ fn fio_verifies_what_it_wrote() {
         return;
     }
     if !run("fio", &["--enghelp"]).succeeds().contains("nbd") {
-        return programs::skip("this fio has no nbd engine");
+        return crate::common::programs::skip("this fio has no nbd engine");
     }
     let served = Served::new(64 << 20);
     let uri = format!("--uri={}", served.uri());
