@@ -14,7 +14,7 @@ TARGET ?= drive
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
+.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,9 @@ test: check ## runs everything: lints, documentation and all tests
 	$(CARGO) test --locked --workspace --features ftlab-cli/full
 	$(MAKE) test-python
 
+test-all: ## runs everything, and all cases of tests of which `make test` runs a third (CONTRIBUTING.md)
+	FTLAB_TEST_ALL=1 $(MAKE) test
+
 python: setup-system $(VENV)/requirements.lock ## builds the Python package into target/python, for its tests
 	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet --profile dev
 
@@ -52,12 +55,12 @@ $(VENV)/requirements.lock: python/requirements.lock | setup-python
 test-python: python ## runs lints, type checks and tests of the Python package
 	$(VENV)/bin/ruff format --check python
 	$(VENV)/bin/ruff check python
-	$(VENV)/bin/pytest --quiet
+	$(VENV)/bin/pytest --quiet --numprocesses logical
 
 check: setup-system ## runs the lints and builds the Rust documentation
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets --features ftlab-cli/full -- --deny warnings
-	$(CARGO) clippy --locked --package ftlab-cli -- --deny warnings
+	$(CARGO) clippy --locked --package ftlab-cli --package ftlab-trace --no-deps -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps --features ftlab-cli/full
 
 docs: setup-system target/docs/venv/installed ## builds the documentation site: target/docs/html/index.html
@@ -195,16 +198,16 @@ fio-differential: ## compares random jobs with the installed fio, or that of FTL
 		$(CARGO) test --locked --package ftlab-trace --test fio -- random_jobs --nocapture
 
 crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each family; takes about ten minutes
-	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture
+	$(CARGO) test --release --locked --package ftlab-device --test it -- crash:: kill:: --include-ignored --nocapture
 
 fault-tests: ## puts one fault at a time everywhere on drives of every FTL, and every choice of every parameter under loads; an hour
-	$(CARGO) test --release --locked --package ftlab-device --test faults --test choices -- --include-ignored --nocapture
+	$(CARGO) test --release --locked --package ftlab-device --test it -- faults:: choices:: --include-ignored --nocapture
 
 scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/scoreboard.md); resumes a stopped run (WRITES=...)
 	$(FTLAB) compare $(FTLAB_SHARED)/traces/*.parquet --fill none,sequential --pages-per-block 512 --ignore-trims --writes $(WRITES) --baseline rivals --out target/scoreboard
 
 golden: ## rewrites the golden counters of all FTLs and the versions of what decides; check the diff
-	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test golden_counters
+	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test it -- golden_counters::
 
 peers: ## compares placements of the literature with an independent simulator's numbers (docs/notes/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers

@@ -35,7 +35,7 @@ def public():
             yield f"{module.__name__}.{name}", getattr(module, name)
 
 
-@pytest.mark.parametrize(("name", "value"), list(public()), ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("name", "value"), [pytest.param(*one, id=one[0]) for one in public()])
 def test_everything_public_has_a_docstring(name, value):
     if not isinstance(value, str):
         assert inspect.getdoc(value), name

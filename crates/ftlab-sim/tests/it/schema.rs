@@ -1,0 +1,48 @@
+//! The published schema is that of the code, and results conform to it.
+
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload, result::schema};
+
+const COMMITTED: &str = include_str!("../../schema/run-result.schema.json");
+
+#[test]
+fn the_committed_schema_is_the_generated_one() {
+    assert!(
+        schema() == COMMITTED,
+        "the schema has changed; regenerate it: cargo run -p ftlab-sim --example result_schema > \
+         crates/ftlab-sim/schema/run-result.schema.json"
+    );
+}
+
+#[test]
+fn a_real_result_validates_and_reads_back() {
+    let workload = Workload::parse("uniform", ftlab_trace::OpenOptions::default()).unwrap();
+    let experiment = Experiment {
+        drive: DriveOptions {
+            logical: Logical::Pages(4096),
+            pages_per_block: Some(32),
+            ..DriveOptions::default()
+        },
+        fill: Fill::Random,
+        length: Length::DriveWrites(2.0),
+        ..Experiment::new(workload, vec!["1r-greedy".parse().unwrap(), "2r++".parse().unwrap()])
+    };
+    let result = experiment.run(&mut ()).unwrap();
+    let value = serde_json::to_value(&result).unwrap();
+    let validator = jsonschema::validator_for(&serde_json::from_str(COMMITTED).unwrap()).unwrap();
+    let errors: Vec<_> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let read = |value| serde_json::from_value::<ftlab_sim::ExperimentResult>(value).unwrap();
+    assert_eq!(read(value.clone()), result);
+    // As earlier versions wrote it, which counted pages alone.
+    let mut old = value;
+    let forget = |of: &mut serde_json::Value, field: &str| {
+        assert!(of.as_object_mut().unwrap().remove(field).is_some(), "{field}");
+    };
+    forget(&mut old["workload"], "unaligned_writes");
+    for run in old["runs"].as_array_mut().unwrap() {
+        for field in ["host_bytes", "media_bytes_per_host_byte", "running_host_bytes"] {
+            forget(run, field);
+        }
+    }
+    assert_eq!(read(old), result, "the host wrote whole pages");
+}
