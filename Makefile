@@ -14,7 +14,7 @@ TARGET ?= drive
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
+.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep build-times golden release reproduce tail-latency hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -136,10 +136,13 @@ bench-sweep: ## measures the processor utilisation and the overhead per run of 1
 	$(CARGO) run --release --locked --package ftlab-bench -- sweep
 
 bench-traces: ## measures page writes per second of every trace reader and generator
-	$(CARGO) run --release --locked --package ftlab-trace --example decode_speed
+	$(CARGO) run --release --locked --package ftlab-workload --example decode_speed
 
 bench-caches: ## measures page writes per second of the workloads of caches
-	$(CARGO) run --release --locked --package ftlab-trace --example decode_speed -- cache
+	$(CARGO) run --release --locked --package ftlab-workload --example decode_speed -- cache
+
+build-times: ## measures processor seconds of the first build per crate, compared with COMMIT (the last release); 20 minutes
+	$(PYTHON) scripts/build_times.py $(COMMIT)
 
 bench-stream: build ## measures time and memory of `ftlab convert` on a trace larger than memory (STREAM=20GB)
 	$(CARGO) build --release --locked --package ftlab-trace --example msr_lines
@@ -195,7 +198,7 @@ fuzz: ## fuzzes what reads bytes of others: TARGET=superblock, journal, drive, n
 
 fio-differential: ## compares random jobs with the installed fio, or that of FTLAB_FIO: COUNT=3000 SEED=1 (docs/fio.md)
 	FTLAB_FIO_JOBS=$(or $(COUNT),3000) FTLAB_FIO_SEED=$(or $(SEED),1) \
-		$(CARGO) test --locked --package ftlab-trace --test fio -- random_jobs --nocapture
+		$(CARGO) test --locked --package ftlab-fio --test it -- random_jobs --nocapture
 
 crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each family; takes about ten minutes
 	$(CARGO) test --release --locked --package ftlab-device --test it -- crash:: kill:: --include-ignored --nocapture

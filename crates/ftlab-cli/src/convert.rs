@@ -1,14 +1,15 @@
 //! `ftlab convert`: from one format to another, or from a generator.
 
 use crate::error::CliError;
-use crate::options::{ReadingArgs, generator_space, parse_page_size};
+use crate::generator::generator_space;
+use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json};
 use clap::Args;
 use ftlab_sim::Workload;
 use ftlab_sim::format::grouped;
 use ftlab_spec::{ByteSize, Spec};
-use ftlab_trace::synthetic::build;
 use ftlab_trace::{Converted, CreateOptions, OpenOptions, Part, convert_file, create, split_file};
+use ftlab_workload::build;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::path::{Path, PathBuf};
 

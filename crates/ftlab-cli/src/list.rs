@@ -6,9 +6,10 @@ use clap::{Args, ValueEnum};
 use ftlab_ftl::registry::{self, Kind};
 use ftlab_sim::TIMINGS;
 use ftlab_spec::Parameter;
+#[cfg(feature = "lab")]
 use ftlab_trace::WRITERS;
 use ftlab_trace::format::FORMATS;
-use ftlab_trace::synthetic::GENERATORS;
+use ftlab_workload::GENERATORS;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -142,9 +143,21 @@ fn formats() -> Vec<Item> {
         source: format.source,
         parameters: items((format.parameters)()),
         extensions: format.extensions.to_vec(),
-        written: Some(WRITERS.iter().any(|writer| writer.name == format.name)),
+        written: Some(is_written(format.name)),
     });
     items.collect()
+}
+
+/// Whether `ftlab convert` writes a format.
+#[cfg(feature = "lab")]
+fn is_written(format: &str) -> bool {
+    WRITERS.iter().any(|writer| writer.name == format)
+}
+
+/// The same in a program without it.
+#[cfg(not(feature = "lab"))]
+fn is_written(_format: &str) -> bool {
+    false
 }
 
 fn timings() -> Vec<Item> {

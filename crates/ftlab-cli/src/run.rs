@@ -1,29 +1,23 @@
 //! `ftlab run`: FTLs on a workload.
 
 use crate::error::{CliError, Results};
-use crate::figure::{FigureSize, check_figure, write_figure};
+use crate::files::FileArgs;
 use crate::header::{header, parsed};
-use crate::load::{self, Loads};
 use crate::options::{ReadingArgs, parse, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
-use crate::report::{check_page, check_report, command, write_report};
 use crate::table::{faults, fdp, notes, refresh, slc, table, wear};
 use crate::times::times;
+use crate::typed::command;
 use clap::{Args, ValueEnum};
 use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
-use ftlab_lab::timeline::{SLOWEST, timeline};
-use ftlab_lab::{check_results, write_results};
 use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, ExperimentResult, Faults, Fill, Length, Logical,
     Physical, SlcCache, StreamMap, UNTIL_STEADY_DRIVE_WRITES, Workload, summary,
 };
 use ftlab_spec::{ByteSize, Share, Spec};
-use ftlab_trace::{check_file, replace_file};
 use std::ffi::OsString;
-use std::io::Write;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 
 /// Runs one or more FTLs on a workload and compares their write amplification.
 #[derive(Debug, Args)]
@@ -174,28 +168,8 @@ struct ReportArgs {
     /// quarter of the drive.
     #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     interval: Option<u64>,
-    /// Writes results.json and series.parquet to this directory: all that `ftlab report` needs.
-    /// Also observes pages and blocks, which makes FTLs slower.
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Writes an HTML page with tables, charts and a picture of the flash to this file. Also
-    /// observes pages and blocks.
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
-    /// Measures how long requests take at these loads, shares of the requests a second that each FTL can do:
-    /// 0.1..0.95, or 0.5,0.7,0.9. Needs --timing with unit=request. --figure plots the curve, and --report writes a
-    /// page with it.
-    #[arg(long, value_name = "LOADS", requires = "timing", conflicts_with = "out")]
-    load: Option<Loads>,
-    /// Writes what the LUNs did around the ten slowest requests of each FTL to this file, in the trace-event format
-    /// that Perfetto and Chrome open; --report draws the slowest. Needs --timing with unit=request.
-    #[arg(long, value_name = "FILE.json", requires = "timing", conflicts_with = "load")]
-    timeline: Option<PathBuf>,
-    /// Plots the running write amplification to this file, which ends in .svg, .png or .pdf.
-    #[arg(long, value_name = "FILE")]
-    figure: Option<PathBuf>,
     #[command(flatten)]
-    size: FigureSize,
+    files: FileArgs,
     /// Writes JSON to standard output; everything else goes to standard error.
     #[arg(long)]
     json: bool,
@@ -215,49 +189,37 @@ const NO_WORKLOAD: &str = "no workload; name a trace file, a generator or a job 
 see `ftlab list workloads` for the generators and `ftlab list formats` for the formats of traces";
 
 pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
-    args.report.report.as_deref().map(check_page).transpose()?;
+    let ReportArgs { files, json, quiet, .. } = &args.report;
+    let (json, quiet) = (*json, *quiet);
+    files.check_names()?;
     let experiment = experiment(args)?;
-    if let Some(loads) = &args.report.load {
-        let ReportArgs { json, quiet, size, .. } = args.report;
-        let figure = args.report.figure.as_deref();
-        let report = args.report.report.as_deref();
-        let output = load::Output { json, quiet, figure, report, size, command: command(typed) };
-        return load::run(&experiment, loads, &output);
+    if files.asks_for_loads() {
+        return files.run_loads(&experiment, json, quiet, command(typed));
     }
-    let quiet = args.report.quiet;
     let prepared = with_spinner(quiet, "reading the workload", || experiment.prepare())?;
     // With --json, only JSON may go to standard output.
     let show = |text: &str| {
-        if args.report.json {
+        if json {
             say(text);
             Ok(())
         } else {
             print(text)
         }
     };
-    if let Some(directory) = &args.report.out {
-        check_results(directory)?;
-    }
-    if let Some(path) = &args.report.figure {
-        check_figure(&prepared, path)?;
-    }
-    args.report.timeline.as_deref().map(check_file).transpose()?;
-    if let Some(path) = &args.report.report {
-        check_report(args.ftl.len(), path)?;
-    }
-    if !args.report.quiet {
+    files.check(&prepared, args.ftl.len())?;
+    if !quiet {
         show(&header(&prepared))?;
     }
-    let mut bar = if args.report.quiet { Bar::hidden() } else { Bar::new(&prepared) };
+    let mut bar = if quiet { Bar::hidden() } else { Bar::new(&prepared) };
     let mut result = prepared.run(&mut bar)?;
     result.command = Some(command(typed));
     bar.finish();
     let mut results = Results::default();
-    results.note(show(&text(&result, args.report.quiet)));
-    if args.report.json {
+    results.note(show(&text(&result, quiet)));
+    if json {
         results.note(print_json(&result));
     }
-    results.note(write_files(&result, &args.report));
+    results.note(files.write(&result, quiet));
     results.all()
 }
 
@@ -266,37 +228,6 @@ fn text(result: &ExperimentResult, quiet: bool) -> String {
     let parsed = if quiet { String::new() } else { parsed(result) };
     let tables = [table, times, refresh, slc, wear, fdp, faults, notes].map(|part| part(result));
     format!("{parsed}{}{}\n", tables.concat(), summary::sentence(result))
-}
-
-/// Writes the files that were asked for.
-fn write_files(result: &ExperimentResult, args: &ReportArgs) -> Result<(), CliError> {
-    let wrote = |text: String| {
-        if !args.quiet {
-            say(&format!("wrote {text}\n"));
-        }
-    };
-    let mut results = Results::default();
-    if let Some(directory) = &args.out {
-        let files = write_results(result, directory).map_err(CliError::from);
-        results.note(files.map(|files| {
-            let names: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
-            wrote(names.join(" and "));
-        }));
-    }
-    if let Some(path) = &args.figure {
-        results.note(write_figure(result, args.size, path));
-    }
-    if let Some(path) = &args.timeline {
-        let text = timeline(result).unwrap_or_default();
-        let written = replace_file(path, |file| file.write_all(text.as_bytes()));
-        results.note(written.map_err(CliError::from).map(|()| {
-            wrote(format!("{}; open it at https://ui.perfetto.dev", path.display()));
-        }));
-    }
-    if let Some(path) = &args.report {
-        results.note(write_report(result, path).map(|()| wrote(path.display().to_string())));
-    }
-    results.all()
 }
 
 fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
@@ -312,14 +243,14 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         warmup_writes: args.length.warmup_writes,
         interval_writes: args.report.interval,
         timing: args.drive.timing.clone(),
-        slowest: if args.report.timeline.is_some() { SLOWEST } else { 0 },
+        slowest: args.report.files.slowest(),
         faults: args.drive.faults,
         endurance_cycles: args.drive.endurance.map(NonZeroU32::get),
         seed: args.length.seed,
         streams: args.drive.streams.clone(),
         wrap: args.drive.wrap,
         ignore_trims: args.drive.ignore_trims,
-        observe: args.report.out.is_some() || args.report.report.is_some(),
+        observe: args.report.files.observe(),
         threads: args.report.threads.map(usize::from),
         ..Experiment::new(workload, args.ftl.clone())
     })

@@ -13,6 +13,10 @@ use ftlab_flash::{
     Failures, Faults, Faulty, Geometry, Interval, Measured, NoPayload, Timed, Timing,
 };
 use ftlab_ftl::page::{DriveConfig, Refreshed};
+#[cfg(feature = "timed")]
+use ftlab_ftl::registry::build as build_timed;
+#[cfg(not(feature = "timed"))]
+use ftlab_ftl::registry::build_boxed as build_timed;
 use ftlab_ftl::registry::{self, DynFtl};
 use ftlab_ftl::{
     Broken, Counters, MemoryBytes, Metadata, PageBatch, PlacementHandles, SlcCounts, StreamUse,
@@ -27,8 +31,8 @@ pub struct AnyFtl {
     has_clock: bool,
 }
 
-/// The first two are compiled for every policy. Runs with failures are few, so theirs have the policy in a
-/// box: each call of it costs them, and a third of the machine code is saved.
+/// The first is compiled for every policy, and so is the second with the feature `timed`. Runs with failures are few,
+/// so theirs have the policy in a box: each call of it costs them, and a third of the machine code is saved.
 enum Kind {
     Plain(DynFtl<NoPayload, Watch>),
     Timed(DynFtl<Timed<NoPayload>, PageWatch>),
@@ -95,7 +99,7 @@ impl AnyFtl {
         let kind = match faults {
             None => {
                 let flash = Timed::new(NoPayload, &timing, &geometry);
-                Kind::Timed(policies.build(registry::build, spec, config, flash, watch)?)
+                Kind::Timed(policies.build(build_timed, spec, config, flash, watch)?)
             }
             Some(faults) => {
                 let faulty = Faulty::new(NoPayload, &geometry, faults);

@@ -8,7 +8,7 @@ use ftlab_sim::{
     UNTIL_STEADY_DRIVE_WRITES, Workload,
 };
 use ftlab_spec::{ByteSize, Spec};
-use ftlab_trace::synthetic::Space;
+use ftlab_trace::Space;
 use std::num::NonZeroU32;
 
 /// The experiment that the settings describe.

@@ -8,8 +8,8 @@ use std::path::Path;
 const FIELDS: [&str; 6] =
     ["description", "license", "readme", "rust_version", "keywords", "categories"];
 
-/// What is not for the registry: benchmarks, and the compiled part of the Python package.
-const PRIVATE: [&str; 2] = ["ftlab-bench", "ftlab-python"];
+/// What is not for the registry: benchmarks, and what makes the Python package.
+const PRIVATE: [&str; 3] = ["ftlab-bench", "ftlab-python", "ftlab-wheel"];
 
 #[test]
 fn every_crate_can_be_packaged() {

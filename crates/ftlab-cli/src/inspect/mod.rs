@@ -7,17 +7,19 @@ mod statistics;
 
 use crate::error::{CliError, Results};
 use crate::figure::{self, FIGURES, Figure, FigureSize, Kind};
-use crate::options::{ReadingArgs, generator_space, parse_page_size};
+use crate::generator::generator_space;
+use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::with_spinner;
-use crate::report::{check_report, command};
+use crate::report::check_report;
+use crate::typed::command;
 use clap::Args;
 use describe::{describe, provenance};
+use ftlab_analysis::{Extent, InspectOptions, Inspection, Inspections, LogWindow};
 use ftlab_sim::Workload;
 use ftlab_spec::ByteSize;
-use ftlab_trace::analyze::{self, Extent, InspectOptions, Inspection, Inspections, LogWindow};
-use ftlab_trace::synthetic::build_to_write;
 use ftlab_trace::{TraceSource, open};
+use ftlab_workload::build_to_write;
 use moment::Moment;
 use statistics::statistics;
 use std::ffi::OsString;
@@ -119,7 +121,7 @@ pub(crate) fn inspect(args: &InspectArgs, typed: &[OsString]) -> Result<(), CliE
     let mut provenances = Vec::new();
     for name in &args.workloads {
         let (workload, mut source, options) = prepare(args, name)?;
-        let work = || analyze::inspect(source.as_mut(), &options);
+        let work = || ftlab_analysis::inspect(source.as_mut(), &options);
         let inspection = with_spinner(args.report.json, "inspecting", work)?;
         found.push(Inspection { workload: workload.name(), ..inspection });
         provenances.push(provenance(&source.metadata().properties));

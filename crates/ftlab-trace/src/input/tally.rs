@@ -10,7 +10,7 @@ pub(crate) const BAD_LINE: &str = "wrong line within the tolerance";
 const TOO_LONG: &str = "a write or read of 2 GiB at most";
 
 /// What a parser makes of a line or record.
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// One or more requests, pushed onto the batch.
     Parsed,
     /// Not a request, for a reason that every trace of this format has.
@@ -22,7 +22,7 @@ pub(crate) enum Verdict {
 }
 
 /// Why a line is not read, and what to do. It is boxed, since every line has a verdict.
-pub(crate) struct Refusal {
+pub struct Refusal {
     pub(crate) reason: String,
     pub(crate) remedy: String,
 }

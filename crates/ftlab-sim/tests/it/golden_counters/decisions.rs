@@ -153,7 +153,7 @@ fn every_part_has_one_file_that_has_its_number() {
         assert!(part.how().contains(".rs"), "{}", part.how());
     }
     for (name, file) in [
-        ("zipf", "ftlab-trace/src/synthetic/zipf.rs"),
+        ("zipf", "ftlab-workload/src/zipf.rs"),
         ("traces", "ftlab-trace/src/format/mod.rs"),
         ("clock", "ftlab-sim/src/versions.rs"),
         ("hybrid", "ftlab-ftl/src/engine.rs"),

@@ -6,8 +6,9 @@ use ftlab_ftl::registry::{self, Kind};
 use ftlab_sim::result::RunResult;
 use ftlab_sim::{EarlyCollection, Experiment, Fill, Length, Logical, Physical};
 use ftlab_spec::Share;
-use ftlab_trace::synthetic::{self, GENERATORS, Space};
+use ftlab_trace::Space;
 use ftlab_trace::{Contents, Layout, OpenOptions, RequestBatch, TraceSource, open};
+use ftlab_workload::GENERATORS;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -50,9 +51,7 @@ impl Part {
                 set("its constant", "ftlab-sim/src/versions.rs")
             }
             ("engine" | "hybrid", None) => set("its constant", "ftlab-ftl/src/engine.rs"),
-            (_, None) => {
-                set("version", &file("ftlab-trace/src/synthetic", &format!("name: \"{name}\",")))
-            }
+            (_, None) => set("version", &file("ftlab-workload/src", &format!("name: \"{name}\","))),
             (_, Some(kind)) => {
                 let own = format!("const NAME: &'static str = \"{name}\";");
                 let folder = match kind {
@@ -169,9 +168,9 @@ fn generator(name: &str, spec: &str) -> Row {
     let logical_pages = if spec.starts_with("fio:") { 1 << 18 } else { 1 << 16 };
     let space = Space { logical_pages, page_bytes: 4096, seed: 1 };
     let spec = spec.parse().unwrap();
-    let versions = synthetic::versions(&spec).unwrap().into_iter();
+    let versions = ftlab_workload::versions(&spec).unwrap().into_iter();
     let mut source =
-        synthetic::build(&spec, &space).unwrap_or_else(|error| panic!("{name}: {error}"));
+        ftlab_workload::build(&spec, &space).unwrap_or_else(|error| panic!("{name}: {error}"));
     Row {
         name: name.to_owned(),
         parts: versions.map(|(name, version)| Part::new(name, version)).collect(),
