@@ -69,7 +69,7 @@ pub use timing::{
     Arrivals, GcPriority, Layout, PageTypes, Priority, Suspend, TIMINGS, Timing, TimingParameters,
     TimingPreset, Unit,
 };
-pub use waits::{Alike, Cause, WaitTimes, Waits};
+pub use waits::{Alike, Wait, WaitTimes, Waits};
 pub use weights::Weights;
 pub use write_buffer::{Acknowledgement, BufferCounts, BufferedWrite, WriteBuffer};
 

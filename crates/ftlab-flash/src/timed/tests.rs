@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::NoPayload;
-use crate::{Cause, LunWork, ResponseTimes, Slice};
+use crate::{LunWork, ResponseTimes, Slice, Wait};
 
 /// 4 blocks of 4 pages; read 10, program 100, erase 1000, transfer 1, all in microseconds.
 fn timed(more: &str) -> Timed<NoPayload> {
@@ -327,7 +327,7 @@ fn collections_come_before_or_after_the_host() {
 fn waits_us(timed: &Timed<NoPayload>) -> [[u64; 6]; 2] {
     let waits = timed.measured().requests.unwrap().waits.unwrap();
     [&waits[0], &waits[1]]
-        .map(|of| std::array::from_fn(|cause| of.all().waits.get(Cause::ALL[cause]) / 1000))
+        .map(|of| std::array::from_fn(|cause| of.all().waits.get(Wait::ALL[cause]) / 1000))
 }
 
 #[test]
@@ -457,7 +457,7 @@ fn the_slowest_requests_are_kept_with_what_luns_did_meanwhile() {
             ],
             "{priority}"
         );
-        assert_eq!(slowest[0].waits.get(Cause::Erase), 1_000_000);
+        assert_eq!(slowest[0].waits.get(Wait::Erase), 1_000_000);
     }
 }
 
