@@ -2,12 +2,12 @@
 
 use crate::handles::PlacementHandles;
 use crate::page::Refreshed;
-use crate::page::policy::Lifetime;
+use crate::page::policy::{Hint, Lifetime};
 use crate::slc_counts::SlcCounts;
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, Observer};
-use ftlab_flash::{Flash, Lpn, Ppn};
+use ftlab_flash::{Cause, Flash, Lpn, Page, Ppn, Purpose};
 use std::fmt;
 use std::ops::Range;
 use thiserror::Error;
@@ -19,11 +19,19 @@ pub trait Ftl: Send {
     /// Who watches.
     type Observer: Observer;
 
-    /// Writes a page of data; an empty slice where the medium keeps none.
+    /// Writes a page.
+    ///
+    /// # Panics
+    /// If the page is beyond the drive.
+    fn write_page(&mut self, write: PageWrite<'_>) -> Result<(), ErrorOf<Self>>;
+
+    /// Writes a page of data by the host; an empty slice where the medium keeps none.
     ///
     /// # Panics
     /// If `lpn` is beyond the drive.
-    fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>>;
+    fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>> {
+        self.write_page(PageWrite::by_host(lpn, data))
+    }
 
     /// Gives up the content of a page: it reads as nothing, and garbage collection need not move it.
     ///
@@ -194,6 +202,40 @@ pub enum FtlError<E: std::error::Error> {
 #[error("broken invariant: {0}")]
 pub struct Broken(pub String);
 
+/// A page that an FTL is to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageWrite<'a> {
+    /// Which page, with its new content, or the flash page that holds it.
+    pub page: Page<'a>,
+    /// What is known of it beside; an FTL ignores what it does not ask for.
+    pub hint: Hint,
+    /// What it is for: the host writes it, or it leaves a cache.
+    pub purpose: Purpose,
+}
+
+impl<'a> PageWrite<'a> {
+    /// The host writes `lpn`, and nothing is known of it.
+    #[inline]
+    pub const fn by_host(lpn: Lpn, data: &'a [u8]) -> Self {
+        let purpose = Cause::Host.awaited();
+        Self { page: Page::new(lpn, data), hint: Hint::NONE, purpose }
+    }
+
+    /// The purpose of what makes room for it.
+    #[inline]
+    pub(crate) const fn before(&self) -> Purpose {
+        self.purpose.because_of(Cause::Move)
+    }
+
+    /// The purpose of what is due after it. The host waits for its own page and no longer; where it waits for other
+    /// pages to be written, it waits for that, too.
+    #[inline]
+    pub(crate) const fn after(&self) -> Purpose {
+        let is_of_host = matches!(self.purpose.cause, Cause::Host);
+        Purpose { cause: Cause::Move, is_awaited: self.purpose.is_awaited && !is_of_host }
+    }
+}
+
 /// A run of pages that the host trims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trim {
@@ -246,6 +288,20 @@ impl PageBatch {
     /// Sectors that the host did not send of the pages of the first `writes` writes.
     pub fn lacking_of(&self, writes: usize) -> i64 {
         self.lacking.iter().take(writes).map(|sectors| i64::from(*sectors)).sum()
+    }
+
+    /// The write at `index`, on a medium that keeps no data.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn page_write(&self, index: usize) -> PageWrite<'static> {
+        let none = Hint::NONE;
+        let hint = Hint {
+            lifetime: self.lifetimes.get(index).copied().unwrap_or(none.lifetime),
+            stream: self.streams.get(index).copied().unwrap_or(none.stream),
+            lacking: self.lacking.get(index).copied().unwrap_or(none.lacking),
+        };
+        PageWrite { hint, ..PageWrite::by_host(self.writes[index], &[]) }
     }
 
     /// Appends a trim.

@@ -48,7 +48,7 @@ pub use ftlab_hardware as hardware;
 pub use engine::Engine;
 pub use ftl::{
     BlockUse, Broken, Counters, DynFtl, ErrorOf, Ftl, FtlError, MemoryBytes, Merges, PageBatch,
-    StreamCounters, StreamUse, Trim,
+    PageWrite, StreamCounters, StreamUse, Trim,
 };
 pub use handles::{
     EVENTS_KEPT, HandleCounters, HandleEvent, HandleEventKind, HandleUse, IdentifierFormat,
