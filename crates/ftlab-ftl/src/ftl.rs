@@ -19,6 +19,17 @@ pub trait Ftl: Send {
     /// Who watches.
     type Observer: Observer;
 
+    /// The FTL below, if this is a layer around another one: whatever need not be done by every FTL, and a layer does
+    /// not do itself, is passed on to that.
+    fn inner(&self) -> Option<&DynInner<Self>> {
+        None
+    }
+
+    /// The same, to change it.
+    fn inner_mut(&mut self) -> Option<&mut DynInner<Self>> {
+        None
+    }
+
     /// Writes a page.
     ///
     /// # Panics
@@ -64,7 +75,11 @@ pub trait Ftl: Send {
     /// Fetches from memory what will be asked about two pages that are read or written soon, `near` before `far`; of
     /// the near one, what depends on its mapping entry. Changes speed and nothing else; a page beyond the drive is
     /// ignored.
-    fn fetch_ahead(&self, near: Lpn, far: Lpn);
+    fn fetch_ahead(&self, near: Lpn, far: Lpn) {
+        if let Some(inner) = self.inner() {
+            inner.fetch_ahead(near, far);
+        }
+    }
 
     /// Carries out the writes and trims of a batch, in order.
     ///
@@ -100,39 +115,39 @@ pub trait Ftl: Send {
 
     /// Blocks out of use, those bad from birth included.
     fn retired_blocks(&self) -> u32 {
-        0
+        self.inner().map_or(0, DynInner::<Self>::retired_blocks)
     }
 
     /// The host has read a flash page, which disturbs the others of its block: they may have to be rewritten.
-    fn count_read(&mut self, _page: Ppn) -> Result<(), ErrorOf<Self>> {
-        Ok(())
+    fn count_read(&mut self, page: Ppn) -> Result<(), ErrorOf<Self>> {
+        self.inner_mut().map_or(Ok(()), |inner| inner.count_read(page))
     }
 
     /// What was rewritten because it was read too often or too old.
     fn refreshed(&self) -> Refreshed {
-        Refreshed::default()
+        self.inner().map_or_else(Refreshed::default, DynInner::<Self>::refreshed)
     }
 
     /// The host asks for nothing: work that can be done now as well as later, of so many pages at most; false if there
     /// is none.
-    fn work_while_idle(&mut self, _pages: u32) -> Result<bool, ErrorOf<Self>> {
-        Ok(false)
+    fn work_while_idle(&mut self, pages: u32) -> Result<bool, ErrorOf<Self>> {
+        self.inner_mut().map_or(Ok(false), |inner| inner.work_while_idle(pages))
     }
 
     /// What happened in its SLC cache, if it has one.
     fn slc_counts(&self) -> Option<SlcCounts> {
-        None
+        self.inner()?.slc_counts()
     }
 
     /// Its placement handles, if it has some.
     fn placement_handles(&self) -> Option<PlacementHandles> {
-        None
+        self.inner()?.placement_handles()
     }
 
     /// Lets the next write by a placement handle begin a fresh unit: what its present one still took is
     /// lost until collection (reclaim unit handle update). False if there is no such handle.
-    fn renew_handle(&mut self, _handle: u16) -> Result<bool, ErrorOf<Self>> {
-        Ok(false)
+    fn renew_handle(&mut self, handle: u16) -> Result<bool, ErrorOf<Self>> {
+        self.inner_mut().map_or(Ok(false), |inner| inner.renew_handle(handle))
     }
 
     /// Bytes of memory: mapping tables, block state and what the policy keeps.
@@ -159,6 +174,9 @@ pub trait Ftl: Send {
 
 /// An FTL of any mapping over `F`, watched by `O`.
 pub type DynFtl<F, O> = Box<dyn Ftl<Flash = F, Observer = O>>;
+
+/// The FTL below a layer, over the same flash.
+pub type DynInner<T> = dyn Ftl<Flash = <T as Ftl>::Flash, Observer = <T as Ftl>::Observer>;
 
 /// The error of an FTL over its flash.
 pub type ErrorOf<T> = FtlError<<<T as Ftl>::Flash as Flash>::Error>;

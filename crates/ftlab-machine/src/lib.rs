@@ -31,6 +31,7 @@ mod slc_cache;
 mod steps;
 mod stop;
 mod watch;
+mod watching;
 #[cfg(test)]
 mod workload;
 

@@ -19,11 +19,10 @@ mod options;
 mod tests;
 
 use ftlab_flash::{BlockId, Cause, Flash, Geometry, Hint, Lpn, Page, Ppn, Purpose};
-use ftlab_ftl::page::Refreshed;
 use ftlab_ftl::registry::DynFtl;
 use ftlab_ftl::{
-    BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer, PageBatch,
-    PageWrite, PlacementHandles, SlcCounts, StreamCounters, StreamUse,
+    BlockUse, Broken, Counters, DynInner, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer,
+    PageBatch, PageWrite, SlcCounts, StreamCounters, StreamUse,
 };
 use std::ops::Range;
 
@@ -180,6 +179,14 @@ impl<F: Flash, O: Observer> Ftl for SlcCached<F, O> {
     type Flash = F;
     type Observer = O;
 
+    fn inner(&self) -> Option<&DynInner<Self>> {
+        Some(&*self.ftl)
+    }
+
+    fn inner_mut(&mut self) -> Option<&mut DynInner<Self>> {
+        Some(&mut *self.ftl)
+    }
+
     fn write_page(&mut self, write: PageWrite<'_>) -> Result<(), ErrorOf<Self>> {
         self.put(write)
     }
@@ -212,10 +219,6 @@ impl<F: Flash, O: Observer> Ftl for SlcCached<F, O> {
         Ok(())
     }
 
-    fn fetch_ahead(&self, near: Lpn, far: Lpn) {
-        self.ftl.fetch_ahead(near, far);
-    }
-
     /// Folds are relocations of a stream of their own, and no host writes.
     fn counters(&self) -> Counters {
         let mut counters = self.ftl.counters();
@@ -246,10 +249,6 @@ impl<F: Flash, O: Observer> Ftl for SlcCached<F, O> {
         self.ftl.block_uses()
     }
 
-    fn retired_blocks(&self) -> u32 {
-        self.ftl.retired_blocks()
-    }
-
     /// Pages of the cache are not there for long enough to be disturbed.
     fn count_read(&mut self, page: Ppn) -> Result<(), ErrorOf<Self>> {
         if page.0 >= self.first {
@@ -262,18 +261,6 @@ impl<F: Flash, O: Observer> Ftl for SlcCached<F, O> {
     fn work_while_idle(&mut self, pages: u32) -> Result<bool, ErrorOf<Self>> {
         let purpose = Cause::Fold.unawaited();
         if self.options.idle { self.fold(pages, purpose) } else { Ok(false) }
-    }
-
-    fn refreshed(&self) -> Refreshed {
-        self.ftl.refreshed()
-    }
-
-    fn placement_handles(&self) -> Option<PlacementHandles> {
-        self.ftl.placement_handles()
-    }
-
-    fn renew_handle(&mut self, handle: u16) -> Result<bool, ErrorOf<Self>> {
-        self.ftl.renew_handle(handle)
     }
 
     fn slc_counts(&self) -> Option<SlcCounts> {
