@@ -39,7 +39,7 @@ pub use any_ftl::AnyFtl;
 pub use error::MachineError;
 pub use page_ages::Moves;
 pub use picture::{BlockPages, Picture};
-pub use policies::{MakePolicy, OwnPolicies};
+pub use policies::OwnPolicies;
 pub use requests::RequestPart;
 pub use slc_cache::{SlcCache, WhenFull};
 pub use steps::{Candidate, Step};
