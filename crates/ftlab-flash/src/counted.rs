@@ -109,13 +109,13 @@ mod tests {
             Cause::Merge => Operations { copies: 2, ..none },
             Cause::Move | Cause::Wear | Cause::Retire => none,
         };
-        Cause::ALL.iter().for_each(|cause| assert_eq!(flash.of(*cause), expected(*cause)));
+        assert_eq!(Cause::ALL.map(|cause| flash.of(cause)), Cause::ALL.map(expected));
 
         let faults = Faults { programs: 1.0, erases: 1.0, ..Faults::default() };
         let geometry = Geometry::new(1, 4, 1).unwrap();
         let mut failing = Counted::new(Faulty::new(NoPayload, &geometry, faults));
         failing.program(Ppn(0), new, Cause::Host.awaited()).unwrap_err();
         failing.erase(BlockId(0), Cause::Move.awaited()).unwrap_err();
-        Cause::ALL.iter().for_each(|cause| assert_eq!(failing.of(*cause), none));
+        assert_eq!(Cause::ALL.map(|cause| failing.of(cause)), Cause::ALL.map(|_| none));
     }
 }
