@@ -3,7 +3,7 @@
 use crate::common::Failure;
 use crate::reference::Reference;
 use crate::stopwatch::Stopwatch;
-use ftlab_flash::{BlockId, Flash, HostOp, Lpn, Ppn};
+use ftlab_flash::{BlockId, Cause, Content, Flash, HostOp, Lpn, Page, Ppn, Purpose};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::convert::Infallible;
@@ -41,23 +41,23 @@ impl Rule {
 impl Flash for Rule {
     type Error = Infallible;
 
-    fn program(&mut self, to: Ppn, _lpn: Lpn, _data: &[u8]) -> Result<(), Infallible> {
-        self.done = self.advance(to.0 as usize, PROGRAM_NS);
+    #[inline]
+    fn program(&mut self, to: Ppn, page: Page<'_>, _: Purpose) -> Result<(), Infallible> {
+        if let Content::At(from) = page.content {
+            self.advance(from.0 as usize, READ_NS);
+            self.advance(to.0 as usize, PROGRAM_NS);
+        } else {
+            self.done = self.advance(to.0 as usize, PROGRAM_NS);
+        }
         Ok(())
     }
 
-    fn copyback(&mut self, from: Ppn, to: Ppn, _lpn: Lpn) -> Result<(), Infallible> {
-        self.advance(from.0 as usize, READ_NS);
-        self.advance(to.0 as usize, PROGRAM_NS);
-        Ok(())
-    }
-
-    fn erase(&mut self, _block: BlockId) -> Result<(), Infallible> {
+    fn erase(&mut self, _: BlockId, _: Purpose) -> Result<(), Infallible> {
         (0..LUNS).for_each(|lun| _ = self.advance(lun, ERASE_NS));
         Ok(())
     }
 
-    fn read(&mut self, from: Ppn, _data: &mut [u8]) -> Result<(), Infallible> {
+    fn read(&mut self, from: Ppn, _: &mut [u8], _: Purpose) -> Result<(), Infallible> {
         self.done = self.advance(from.0 as usize, READ_NS);
         Ok(())
     }
@@ -105,7 +105,10 @@ impl Host {
                 ftl.flash.now = ftl.flash.now.max(first);
             }
             match op {
-                HostOp::Read => ftl.flash.read(ftl.flash_page(*lpn), &mut [])?,
+                HostOp::Read => {
+                    let from = ftl.flash_page(*lpn);
+                    ftl.flash.read(from, &mut [], Cause::Host.unawaited())?;
+                }
                 _ => ftl.write(lpn.0),
             }
             self.response_ns += ftl.flash.done - ftl.flash.now;

@@ -1,6 +1,6 @@
 //! A plain greedy FTL in one loop: the cost of a page-mapped FTL with nothing around it.
 
-use ftlab_flash::{BlockId, Flash, Lpn, NoPayload, Ppn};
+use ftlab_flash::{BlockId, Cause, Flash, Lpn, NoPayload, Page, Ppn};
 use ftlab_ftl::hardware::{prefetch, table};
 
 const NONE: u32 = u32::MAX;
@@ -81,7 +81,8 @@ impl<F: Flash> Reference<F> {
             self.owner_of[old as usize] = NONE;
             self.valid_pages[(old / self.pages_per_block) as usize] -= 1;
         }
-        self.flash.program(Ppn(self.next), Lpn(lpn), &[]).expect("no failures");
+        let page = Page::new(Lpn(lpn), &[]);
+        self.flash.program(Ppn(self.next), page, Cause::Host.awaited()).expect("no failures");
         self.program(lpn);
     }
 
@@ -113,14 +114,16 @@ impl<F: Flash> Reference<F> {
                 if self.next == self.end {
                     self.open();
                 }
-                self.flash.copyback(Ppn(page), Ppn(self.next), Lpn(lpn)).expect("no failures");
+                let (to, page) = (Ppn(self.next), Page::copy(Lpn(lpn), Ppn(page)));
+                self.flash.program(to, page, Cause::Move.awaited()).expect("no failures");
                 self.program(lpn);
                 self.relocations += 1;
             }
         }
         self.owner_of[first as usize..(first + self.pages_per_block) as usize].fill(NONE);
         self.valid_pages[victim] = 0;
-        self.flash.erase(BlockId(victim as u32)).expect("no failures");
+        let victim_id = BlockId(victim as u32);
+        self.flash.erase(victim_id, Cause::Move.awaited()).expect("no failures");
         self.free.insert(0, victim as u32);
     }
 }

@@ -7,7 +7,9 @@
 //! pending.
 
 use crate::{Extent, Store};
-use ftlab_flash::{BlockId, Flash, Geometry, Lpn, NoPayload, Ppn, Timed, Timing};
+use ftlab_flash::{
+    BlockId, Content, Flash, Geometry, NoPayload, Page, Ppn, Purpose, Timed, Timing,
+};
 use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
@@ -67,17 +69,15 @@ impl Clock {
         self.timed.begin_host_write_at(self.now_ns());
     }
 
-    pub(crate) fn program(&mut self, to: Ppn, lpn: Lpn) {
-        let Ok(()) = self.timed.program(to, lpn, &[]);
-        self.leave(self.timed.host_write_done_ns());
+    pub(crate) fn program(&mut self, to: Ppn, page: Page<'_>, purpose: Purpose) {
+        let Ok(()) = self.timed.program(to, page, purpose);
+        if matches!(page.content, Content::New(_)) {
+            self.leave(self.timed.host_write_done_ns());
+        }
     }
 
-    pub(crate) fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) {
-        let Ok(()) = self.timed.copyback(from, to, lpn);
-    }
-
-    pub(crate) fn erase(&mut self, block: BlockId) {
-        let Ok(()) = self.timed.erase(block);
+    pub(crate) fn erase(&mut self, block: BlockId, purpose: Purpose) {
+        let Ok(()) = self.timed.erase(block, purpose);
     }
 
     /// The host reads a page.

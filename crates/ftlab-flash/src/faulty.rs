@@ -1,6 +1,6 @@
 //! Flash that wears out: programs and erases that fail, and blocks that are bad from birth.
 
-use crate::{BLOCKS_MAX, BlockId, Flash, Geometry, Lpn, Ppn};
+use crate::{BLOCKS_MAX, BlockId, Flash, Geometry, Page, Ppn, Purpose};
 use ftlab_spec::{Parameters, Spec, SpecError};
 use std::str::FromStr;
 use thiserror::Error;
@@ -87,15 +87,6 @@ impl<F: Flash> Faulty<F> {
         self.failures
     }
 
-    /// Whether the next program or copyback, to `page`, fails.
-    fn fail_program(&mut self, page: Ppn) -> Result<(), FaultyError<F::Error>> {
-        if self.draw(self.faults.programs) {
-            self.failures.programs += 1;
-            return Err(FaultyError::Program(page));
-        }
-        Ok(())
-    }
-
     /// True for a `share` of the calls.
     fn draw(&mut self, share: f64) -> bool {
         self.random ^= self.random << 13;
@@ -111,35 +102,24 @@ impl<F: Flash> Flash for Faulty<F> {
 
     const WEARS_OUT: bool = true;
 
-    fn begin_host_write(&mut self) {
-        self.flash.begin_host_write();
+    fn program(&mut self, to: Ppn, page: Page<'_>, purpose: Purpose) -> Result<(), Self::Error> {
+        if self.draw(self.faults.programs) {
+            self.failures.programs += 1;
+            return Err(FaultyError::Program(to));
+        }
+        Ok(self.flash.program(to, page, purpose)?)
     }
 
-    fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), Self::Error> {
-        self.fail_program(to)?;
-        Ok(self.flash.program(to, lpn, data)?)
-    }
-
-    fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Self::Error> {
-        self.fail_program(to)?;
-        Ok(self.flash.copyback(from, to, lpn)?)
-    }
-
-    fn merge_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Self::Error> {
-        self.fail_program(to)?;
-        Ok(self.flash.merge_copy(from, to, lpn)?)
-    }
-
-    fn erase(&mut self, block: BlockId) -> Result<(), Self::Error> {
+    fn erase(&mut self, block: BlockId, purpose: Purpose) -> Result<(), Self::Error> {
         if self.draw(self.faults.erases) {
             self.failures.erases += 1;
             return Err(FaultyError::Erase(block));
         }
-        Ok(self.flash.erase(block)?)
+        Ok(self.flash.erase(block, purpose)?)
     }
 
-    fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), Self::Error> {
-        Ok(self.flash.read(from, data)?)
+    fn read(&mut self, from: Ppn, data: &mut [u8], purpose: Purpose) -> Result<(), Self::Error> {
+        Ok(self.flash.read(from, data, purpose)?)
     }
 
     fn is_bad(&self, block: BlockId) -> bool {
@@ -157,7 +137,7 @@ impl<F: Flash> Flash for Faulty<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Memory;
+    use crate::{Cause, Lpn, Memory};
 
     #[test]
     fn so_many_fail_as_were_asked_for_and_the_same_for_the_same_seed() {
@@ -167,8 +147,11 @@ mod tests {
             let mut flash = Faulty::new(Memory::new(geometry), &geometry, faults);
             let blocks = || (0..10_000).map(BlockId);
             let bad = blocks().filter(|&block| flash.is_bad(block)).count();
-            let erases = blocks().filter(|&block| flash.erase(block).is_err()).count();
-            let mut program = |block| flash.program(Ppn(2 * block), Lpn(0), &[1]).is_err();
+            let erases = blocks()
+                .filter(|&block| flash.erase(block, Cause::Move.awaited()).is_err())
+                .count();
+            let (page, by_host) = (Page::new(Lpn(0), &[1]), Cause::Host.awaited());
+            let mut program = |block| flash.program(Ppn(2 * block), page, by_host).is_err();
             (bad, erases, (0..10_000_u32).filter(|&block| program(block)).count())
         };
         let (bad, erases, programs) = failures();
@@ -184,9 +167,10 @@ mod tests {
         let geometry = Geometry::new(1, 2, 1).unwrap();
         let faults = Faults { seed: 1, programs: 1.0, erases: 1.0, bad_blocks: 0 };
         let mut flash = Faulty::new(Memory::new(geometry), &geometry, faults);
-        let error = flash.program(Ppn(0), Lpn(0), &[1]).unwrap_err();
+        let by_host = Cause::Host.awaited();
+        let error = flash.program(Ppn(0), Page::new(Lpn(0), &[1]), by_host).unwrap_err();
         assert!(Faulty::<Memory>::is_wear_out(&error), "{error}");
-        let error = flash.read(Ppn(0), &mut [0]).unwrap_err();
+        let error = flash.read(Ppn(0), &mut [0], by_host).unwrap_err();
         assert!(!Faulty::<Memory>::is_wear_out(&error), "{error}");
         assert_eq!(flash.failures(), Failures { programs: 1, erases: 0 });
     }

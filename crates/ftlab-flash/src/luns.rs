@@ -299,7 +299,7 @@ impl Luns {
                 self.ends(done);
             }
         } else {
-            for (from, to, _) in merge.copies() {
+            for (from, to, _) in merge.moves() {
                 done = done.max(self.copy(from, to, earliest));
             }
         }

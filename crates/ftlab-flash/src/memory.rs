@@ -1,6 +1,6 @@
 //! Flash in memory that keeps every page and holds its user to the rules of the medium.
 
-use crate::{BlockId, Flash, Geometry, Lpn, Ppn};
+use crate::{BlockId, Content, Flash, Geometry, Lpn, Page, Ppn, Purpose};
 use thiserror::Error;
 
 /// A breach of the rules of flash: a bug in the FTL above.
@@ -110,6 +110,17 @@ impl Memory {
         Ok(())
     }
 
+    /// Whether the page `from` holds `lpn`.
+    fn require_owner(&self, from: Ppn, lpn: Lpn) -> Result<(), MemoryError> {
+        self.require_programmed(from)?;
+        let found = self.owners[from.index()];
+        if found == lpn {
+            Ok(())
+        } else {
+            Err(MemoryError::WrongPage { page: from, expected: lpn, found })
+        }
+    }
+
     fn require_length(&self, given: usize) -> Result<(), MemoryError> {
         let page_bytes = self.geometry.page_bytes();
         if given == page_bytes as usize {
@@ -123,35 +134,32 @@ impl Memory {
 impl Flash for Memory {
     type Error = MemoryError;
 
-    fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), MemoryError> {
-        self.require_length(data.len())?;
-        self.claim(to, lpn)?;
-        let range = self.range(to);
-        self.data[range].copy_from_slice(data);
-        Ok(())
-    }
-
-    fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), MemoryError> {
-        self.require_programmed(from)?;
-        let found = self.owners[from.index()];
-        if found != lpn {
-            return Err(MemoryError::WrongPage { page: from, expected: lpn, found });
+    fn program(&mut self, to: Ppn, page: Page<'_>, _: Purpose) -> Result<(), MemoryError> {
+        match page.content {
+            Content::New(data) => {
+                self.require_length(data.len())?;
+                self.claim(to, page.lpn)?;
+                let range = self.range(to);
+                self.data[range].copy_from_slice(data);
+            }
+            Content::At(from) => {
+                self.require_owner(from, page.lpn)?;
+                self.claim(to, page.lpn)?;
+                let (source, target) = (self.range(from), self.range(to).start);
+                self.data.copy_within(source, target);
+            }
         }
-        self.claim(to, lpn)?;
-        let target = self.range(to).start;
-        let source = self.range(from);
-        self.data.copy_within(source, target);
         Ok(())
     }
 
-    fn erase(&mut self, block: BlockId) -> Result<(), MemoryError> {
+    fn erase(&mut self, block: BlockId, _: Purpose) -> Result<(), MemoryError> {
         self.programmed_pages[block.index()] = 0;
         let first = self.geometry.first_page(block).index();
         self.owners[first..first + self.geometry.pages_per_block() as usize].fill(ERASED);
         Ok(())
     }
 
-    fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), MemoryError> {
+    fn read(&mut self, from: Ppn, data: &mut [u8], _: Purpose) -> Result<(), MemoryError> {
         self.require_length(data.len())?;
         self.require_programmed(from)?;
         data.copy_from_slice(&self.data[self.range(from)]);
@@ -162,44 +170,62 @@ impl Flash for Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Cause;
 
     fn flash() -> Memory {
         Memory::new(Geometry::new(2, 4, 1).unwrap())
     }
 
+    fn program(flash: &mut Memory, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), MemoryError> {
+        flash.program(to, Page::new(lpn, data), Cause::Host.awaited())
+    }
+
     #[test]
     fn pages_are_programmed_in_order_and_once() {
         let mut flash = flash();
-        flash.program(Ppn(4), Lpn(0), &[1]).unwrap();
+        program(&mut flash, Ppn(4), Lpn(0), &[1]).unwrap();
         assert_eq!(
-            flash.program(Ppn(4), Lpn(0), &[1]),
+            program(&mut flash, Ppn(4), Lpn(0), &[1]),
             Err(MemoryError::NotNext { block: BlockId(1), page: 0, next: 1 })
         );
-        assert!(flash.program(Ppn(6), Lpn(0), &[1]).is_err(), "page 1 is next");
-        flash.erase(BlockId(1)).unwrap();
-        assert_eq!(flash.read(Ppn(4), &mut [0]), Err(MemoryError::NotProgrammed(Ppn(4))));
-        flash.program(Ppn(4), Lpn(0), &[2]).unwrap();
+        assert!(program(&mut flash, Ppn(6), Lpn(0), &[1]).is_err(), "page 1 is next");
+        flash.erase(BlockId(1), Cause::Move.unawaited()).unwrap();
+        assert_eq!(
+            flash.read(Ppn(4), &mut [0], Cause::Host.unawaited()),
+            Err(MemoryError::NotProgrammed(Ppn(4)))
+        );
+        program(&mut flash, Ppn(4), Lpn(0), &[2]).unwrap();
     }
 
     #[test]
     fn a_copyback_moves_the_data_of_the_page_it_names() {
         let mut flash = flash();
-        flash.program(Ppn(0), Lpn(3), &[9]).unwrap();
-        assert!(flash.copyback(Ppn(0), Ppn(4), Lpn(2)).is_err(), "page 0 holds another page");
-        flash.copyback(Ppn(0), Ppn(4), Lpn(3)).unwrap();
+        program(&mut flash, Ppn(0), Lpn(3), &[9]).unwrap();
+        assert!(
+            flash.program(Ppn(4), Page::copy(Lpn(2), Ppn(0)), Cause::Move.unawaited()).is_err(),
+            "page 0 holds another page"
+        );
+        flash.program(Ppn(4), Page::copy(Lpn(3), Ppn(0)), Cause::Move.unawaited()).unwrap();
         let mut data = [0];
-        flash.read(Ppn(4), &mut data).unwrap();
+        flash.read(Ppn(4), &mut data, Cause::Host.unawaited()).unwrap();
         assert_eq!(data, [9]);
     }
+
     #[test]
     fn in_any_order_still_means_once() {
         let mut flash = Memory::in_any_order(Geometry::new(2, 4, 1).unwrap());
-        flash.program(Ppn(6), Lpn(0), &[1]).unwrap();
-        flash.program(Ppn(5), Lpn(1), &[2]).unwrap();
-        assert_eq!(flash.program(Ppn(6), Lpn(0), &[1]), Err(MemoryError::NotErased(Ppn(6))));
-        assert_eq!(flash.read(Ppn(7), &mut [0]), Err(MemoryError::NotProgrammed(Ppn(7))));
-        flash.erase(BlockId(1)).unwrap();
-        assert_eq!(flash.read(Ppn(6), &mut [0]), Err(MemoryError::NotProgrammed(Ppn(6))));
-        flash.program(Ppn(6), Lpn(0), &[3]).unwrap();
+        program(&mut flash, Ppn(6), Lpn(0), &[1]).unwrap();
+        program(&mut flash, Ppn(5), Lpn(1), &[2]).unwrap();
+        assert_eq!(program(&mut flash, Ppn(6), Lpn(0), &[1]), Err(MemoryError::NotErased(Ppn(6))));
+        assert_eq!(
+            flash.read(Ppn(7), &mut [0], Cause::Host.unawaited()),
+            Err(MemoryError::NotProgrammed(Ppn(7)))
+        );
+        flash.erase(BlockId(1), Cause::Move.unawaited()).unwrap();
+        assert_eq!(
+            flash.read(Ppn(6), &mut [0], Cause::Host.unawaited()),
+            Err(MemoryError::NotProgrammed(Ppn(6)))
+        );
+        program(&mut flash, Ppn(6), Lpn(0), &[3]).unwrap();
     }
 }

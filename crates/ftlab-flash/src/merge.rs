@@ -1,6 +1,6 @@
 //! Pages that a merge copies.
 
-use crate::{Lpn, Ppn};
+use crate::{Lpn, Page, Ppn};
 
 /// Pages of a data block that a merge copies to another one, to the same places, but from the log where they are newer
 /// there.
@@ -33,9 +33,15 @@ impl Merge<'_> {
 
     /// From where to where which logical pages are copied, in order.
     #[inline]
-    pub fn copies(self) -> impl Iterator<Item = (Ppn, Ppn, Lpn)> {
+    pub fn moves(self) -> impl Iterator<Item = (Ppn, Ppn, Lpn)> {
         ones(self.live)
             .map(move |step| (self.from(step), Ppn(self.to.0 + step), Lpn(self.lpn.0 + step)))
+    }
+
+    /// What is programmed where, in order.
+    #[inline]
+    pub fn copies(self) -> impl Iterator<Item = (Ppn, Page<'static>)> {
+        self.moves().map(|(from, to, lpn)| (to, Page::copy(lpn, from)))
     }
 
     /// Where a page is.
@@ -104,7 +110,7 @@ mod tests {
             live: 0b1_1011,
             log_pages: &log_pages,
         };
-        let copies: Vec<_> = merge.copies().map(|(from, to, lpn)| (from.0, to.0, lpn.0)).collect();
+        let copies: Vec<_> = merge.moves().map(|(from, to, lpn)| (from.0, to.0, lpn.0)).collect();
         assert_eq!(copies, [(20, 30, 10), (70, 31, 11), (23, 33, 13), (72, 34, 14)]);
         assert_eq!((merge.pages(), merge.logged()), (4, 0b1_0010));
     }

@@ -1,6 +1,6 @@
 //! Flash that keeps nothing: simulation counts pages and needs no data.
 
-use crate::{BlockId, Flash, Lpn, Ppn};
+use crate::{BlockId, Flash, Page, Ppn, Purpose};
 use std::convert::Infallible;
 
 /// Keeps nothing and never fails, so that every operation compiles away.
@@ -11,22 +11,17 @@ impl Flash for NoPayload {
     type Error = Infallible;
 
     #[inline]
-    fn program(&mut self, _to: Ppn, _lpn: Lpn, _data: &[u8]) -> Result<(), Infallible> {
+    fn program(&mut self, _: Ppn, _: Page<'_>, _: Purpose) -> Result<(), Infallible> {
         Ok(())
     }
 
     #[inline]
-    fn copyback(&mut self, _from: Ppn, _to: Ppn, _lpn: Lpn) -> Result<(), Infallible> {
+    fn erase(&mut self, _: BlockId, _: Purpose) -> Result<(), Infallible> {
         Ok(())
     }
 
     #[inline]
-    fn erase(&mut self, _block: BlockId) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    #[inline]
-    fn read(&mut self, _from: Ppn, _data: &mut [u8]) -> Result<(), Infallible> {
+    fn read(&mut self, _: Ppn, _: &mut [u8], _: Purpose) -> Result<(), Infallible> {
         Ok(())
     }
 }

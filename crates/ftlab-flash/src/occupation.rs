@@ -3,7 +3,7 @@
 use crate::BlockId;
 use crate::ledger::Ledger;
 use crate::timeline::{LunWork, Slice};
-use crate::waits::{Cause, Waits};
+use crate::waits::{Wait, Waits};
 use std::collections::VecDeque;
 
 /// When something is occupied from the present on, and for what.
@@ -17,7 +17,7 @@ struct Occupation {
 
 #[derive(Debug, Clone, Copy)]
 struct Span {
-    cause: Cause,
+    cause: Wait,
     end: u64,
     /// Time by cause up to its end.
     so_far: Waits,
@@ -25,7 +25,7 @@ struct Span {
 
 impl Occupation {
     /// It is occupied from its end, or from `now` if that is later, to `end`; not longer if that has been.
-    fn occupy(&mut self, now: u64, end: u64, cause: Cause) {
+    fn occupy(&mut self, now: u64, end: u64, cause: Wait) {
         while let Some(first) = self.spans.front().filter(|first| first.end <= now) {
             self.before = first.so_far;
             self.spans.pop_front();
@@ -143,7 +143,7 @@ impl Accounts {
         if booked.is_host {
             let mut waits = lun.between(now, start);
             waits.add_all(&channel.between(start + own_ns - transfer_ns, done - transfer_ns));
-            waits.add(Cause::Own, own_ns);
+            waits.add(Wait::Own, own_ns);
             self.ledger.latest = waits;
         }
         let (of_lun, of_channel) = causes(booked.is_host);
@@ -161,12 +161,12 @@ impl Accounts {
             let mut waits = dependency(now, after);
             waits.add_all(&lun.between(asked, free));
             waits.add_all(&channel.between(asked.max(free), start));
-            waits.add(Cause::Own, own_ns);
+            waits.add(Wait::Own, own_ns);
             self.ledger.latest = waits;
         }
         let (of_lun, of_channel) = causes(booked.is_host);
-        lun.occupy(now, after.moved, Cause::Collection);
-        lun.occupy(now, after.erased, Cause::Erase);
+        lun.occupy(now, after.moved, Wait::Collection);
+        lun.occupy(now, after.erased, Wait::Erase);
         lun.occupy(now, done, of_lun);
         channel.occupy(now, if transfer_ns > 0 { start + transfer_ns } else { 0 }, of_channel);
         self.note(booked, [LunWork::HostProgram, LunWork::Program]);
@@ -190,8 +190,8 @@ impl Accounts {
     pub(crate) fn erase(&mut self, booked: Booked, moved: u64) {
         let Booked { lun, page, now, start, done, .. } = booked;
         let occupation = &mut self.luns[lun];
-        occupation.occupy(now, moved, Cause::Collection);
-        occupation.occupy(now, done, Cause::Erase);
+        occupation.occupy(now, moved, Wait::Collection);
+        occupation.occupy(now, done, Wait::Erase);
         if let Some(log) = &mut self.ledger.log {
             let (lun, work) = (lun as u32, LunWork::Erase);
             log.add(Slice { lun, begin_ns: start, end_ns: done, work, page, request: None });
@@ -200,15 +200,15 @@ impl Accounts {
 }
 
 /// What a LUN and a channel are occupied for.
-fn causes(is_host: bool) -> (Cause, Cause) {
-    if is_host { (Cause::Lun, Cause::Channel) } else { (Cause::Collection, Cause::Collection) }
+fn causes(is_host: bool) -> (Wait, Wait) {
+    if is_host { (Wait::Lun, Wait::Channel) } else { (Wait::Collection, Wait::Collection) }
 }
 
 /// What a host write waits for before its LUN: until the pages are moved for them, and then for the erases.
 fn dependency(now: u64, after: After) -> Waits {
     let moved = after.moved.max(now);
-    let mut waits = Waits::of(Cause::Collection, moved - now);
-    waits.add(Cause::Erase, after.erased.max(moved) - moved);
+    let mut waits = Waits::of(Wait::Collection, moved - now);
+    waits.add(Wait::Erase, after.erased.max(moved) - moved);
     waits
 }
 
@@ -228,13 +228,13 @@ mod tests {
             now += draw(20);
             naive.resize(naive.len().max(now as usize), None);
             let end = now + draw(60);
-            let cause = Cause::ALL[draw(6) as usize];
+            let cause = Wait::ALL[draw(6) as usize];
             naive.resize(naive.len().max(end as usize), Some(cause));
             occupation.occupy(now, end, cause);
             let from = now + draw(30);
             let to = from + draw(60);
             let waits = occupation.between(from, to);
-            for cause in Cause::ALL {
+            for cause in Wait::ALL {
                 let expected = (from..to)
                     .filter(|time| naive.get(*time as usize).copied().flatten() == Some(cause));
                 assert_eq!(waits.get(cause), expected.count() as u64, "{now}: {from}..{to}");

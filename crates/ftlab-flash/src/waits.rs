@@ -2,7 +2,7 @@
 
 /// What a request may spend its time on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub enum Wait {
     /// Its own operation: the cells and the transfer.
     Own,
     /// The LUN was busy with other operations of the host, or those reserved it.
@@ -20,7 +20,7 @@ pub enum Cause {
     Queue,
 }
 
-impl Cause {
+impl Wait {
     /// All of them.
     pub const ALL: [Self; 7] = [
         Self::Own,
@@ -33,20 +33,20 @@ impl Cause {
     ];
 }
 
-/// Nanoseconds by [`Cause`]; their sum is the time from the arrival to the end.
+/// Nanoseconds by [`Wait`]; their sum is the time from the arrival to the end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Waits([u64; Cause::ALL.len()]);
+pub struct Waits([u64; Wait::ALL.len()]);
 
 impl Waits {
     /// So long for one reason.
-    pub(crate) fn of(cause: Cause, nanoseconds: u64) -> Self {
+    pub(crate) fn of(cause: Wait, nanoseconds: u64) -> Self {
         let mut waits = Self::default();
         waits.add(cause, nanoseconds);
         waits
     }
 
     #[inline]
-    pub(crate) fn add(&mut self, cause: Cause, nanoseconds: u64) {
+    pub(crate) fn add(&mut self, cause: Wait, nanoseconds: u64) {
         self.0[cause as usize] += nanoseconds;
     }
 
@@ -64,7 +64,7 @@ impl Waits {
     }
 
     /// Nanoseconds for this reason.
-    pub fn get(&self, cause: Cause) -> u64 {
+    pub fn get(&self, cause: Wait) -> u64 {
         self.0[cause as usize]
     }
 
@@ -169,17 +169,17 @@ mod tests {
         let mut times = WaitTimes::default();
         assert_eq!(times.at(0.5), None);
         for _ in 0..99 {
-            times.record(&Waits::of(Cause::Own, 100));
+            times.record(&Waits::of(Wait::Own, 100));
         }
-        let mut slow = Waits::of(Cause::Own, 100);
-        slow.add(Cause::Erase, 5000);
+        let mut slow = Waits::of(Wait::Own, 100);
+        slow.add(Wait::Erase, 5000);
         times.record(&slow);
-        let quick = Alike { requests: 99, waits: Waits::of(Cause::Own, 9900) };
+        let quick = Alike { requests: 99, waits: Waits::of(Wait::Own, 9900) };
         assert_eq!([times.at(0.0), times.at(0.5), times.at(0.99)], [Some(quick); 3]);
         assert_eq!(times.at(0.999), Some(Alike { requests: 1, waits: slow }));
         assert_eq!(times.at(1.0), times.at(0.999));
         let all = times.all();
         assert_eq!((all.requests, all.waits.total()), (100, 15_000));
-        assert_eq!((times.count(), all.waits.get(Cause::Erase)), (100, 5000));
+        assert_eq!((times.count(), all.waits.get(Wait::Erase)), (100, 5000));
     }
 }

@@ -1,8 +1,8 @@
 //! A buffer of pages that the host has written and the flash has not.
 
-use crate::Lpn;
 use crate::owner::{NOBODY, Owner};
 use crate::schedule::Gate;
+use crate::{Hint, Lpn};
 use ftlab_spec::{ByteSize, Domain, Share, Value};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -75,17 +75,13 @@ impl Value for WriteBuffer {
     }
 }
 
-/// A page that the host writes, with what it says of it.
+/// A page that the host writes, with what is known of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferedWrite {
     /// Which page.
     pub lpn: Lpn,
-    /// The stream that the host names, if it names one.
-    pub stream: Option<u16>,
-    /// For how many host writes it lives, and other versions of the page do in the mean, if that is known.
-    pub lifetime: Option<[u32; 2]>,
-    /// Sectors of the page that the host did not send; below 0 if it sent more than a page, some of it again.
-    pub lacking: i32,
+    /// What is known beside.
+    pub hint: Hint,
 }
 
 /// What happened in a buffer.
@@ -211,9 +207,9 @@ impl Buffer {
                 self.counts.coalesced += 1;
                 let entry = &mut self.entries[id as usize];
                 // What the host sent of both is programmed once.
-                let sent_before = self.page_sectors.saturating_sub(entry.write.lacking);
-                let lacking = write.lacking.saturating_sub(sent_before);
-                entry.write = BufferedWrite { lacking, ..write };
+                let sent_before = self.page_sectors.saturating_sub(entry.write.hint.lacking);
+                entry.write = write;
+                entry.write.hint.lacking = write.hint.lacking.saturating_sub(sent_before);
                 id
             }
             None if self.waiting + self.programming < self.pages_max => self.add(write),
@@ -355,7 +351,7 @@ mod tests {
     }
 
     fn write(page: u32) -> BufferedWrite {
-        BufferedWrite { lpn: Lpn(page), stream: None, lifetime: None, lacking: 0 }
+        BufferedWrite { lpn: Lpn(page), hint: Hint::NONE }
     }
 
     /// The pages that are programmed next.
@@ -402,11 +398,12 @@ mod tests {
     fn a_page_that_is_sent_in_parts_is_programmed_with_all_of_them() {
         let mut buffer = buffer("16KiB");
         for _ in 0..3 {
-            buffer.put(BufferedWrite { lacking: 7, ..write(1) }, 0);
+            buffer.put(BufferedWrite { hint: Hint { lacking: 7, ..Hint::NONE }, ..write(1) }, 0);
         }
         buffer.put(write(2), 0);
         buffer.put(write(2), 0);
-        let lacking = |buffer: &mut Buffer| buffer.next_program().map(|(_, write)| write.lacking);
+        let lacking =
+            |buffer: &mut Buffer| buffer.next_program().map(|(_, write)| write.hint.lacking);
         // Three sectors of eight; and a page of which all came twice.
         assert_eq!([lacking(&mut buffer), lacking(&mut buffer)], [Some(5), Some(-8)]);
     }

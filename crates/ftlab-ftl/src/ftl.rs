@@ -2,12 +2,12 @@
 
 use crate::handles::PlacementHandles;
 use crate::page::Refreshed;
-use crate::page::policy::Lifetime;
+use crate::page::policy::{Hint, Lifetime};
 use crate::slc_counts::SlcCounts;
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, Observer};
-use ftlab_flash::{Flash, Lpn, Ppn};
+use ftlab_flash::{Cause, Flash, Lpn, Page, Ppn, Purpose};
 use std::fmt;
 use std::ops::Range;
 use thiserror::Error;
@@ -19,11 +19,30 @@ pub trait Ftl: Send {
     /// Who watches.
     type Observer: Observer;
 
-    /// Writes a page of data; an empty slice where the medium keeps none.
+    /// The FTL below, if this is a layer around another one: whatever need not be done by every FTL, and a layer does
+    /// not do itself, is passed on to that.
+    fn inner(&self) -> Option<&DynInner<Self>> {
+        None
+    }
+
+    /// The same, to change it.
+    fn inner_mut(&mut self) -> Option<&mut DynInner<Self>> {
+        None
+    }
+
+    /// Writes a page.
+    ///
+    /// # Panics
+    /// If the page is beyond the drive.
+    fn write_page(&mut self, write: PageWrite<'_>) -> Result<(), ErrorOf<Self>>;
+
+    /// Writes a page of data by the host; an empty slice where the medium keeps none.
     ///
     /// # Panics
     /// If `lpn` is beyond the drive.
-    fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>>;
+    fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>> {
+        self.write_page(PageWrite::by_host(lpn, data))
+    }
 
     /// Gives up the content of a page: it reads as nothing, and garbage collection need not move it.
     ///
@@ -56,7 +75,11 @@ pub trait Ftl: Send {
     /// Fetches from memory what will be asked about two pages that are read or written soon, `near` before `far`; of
     /// the near one, what depends on its mapping entry. Changes speed and nothing else; a page beyond the drive is
     /// ignored.
-    fn fetch_ahead(&self, near: Lpn, far: Lpn);
+    fn fetch_ahead(&self, near: Lpn, far: Lpn) {
+        if let Some(inner) = self.inner() {
+            inner.fetch_ahead(near, far);
+        }
+    }
 
     /// Carries out the writes and trims of a batch, in order.
     ///
@@ -92,39 +115,39 @@ pub trait Ftl: Send {
 
     /// Blocks out of use, those bad from birth included.
     fn retired_blocks(&self) -> u32 {
-        0
+        self.inner().map_or(0, DynInner::<Self>::retired_blocks)
     }
 
     /// The host has read a flash page, which disturbs the others of its block: they may have to be rewritten.
-    fn count_read(&mut self, _page: Ppn) -> Result<(), ErrorOf<Self>> {
-        Ok(())
+    fn count_read(&mut self, page: Ppn) -> Result<(), ErrorOf<Self>> {
+        self.inner_mut().map_or(Ok(()), |inner| inner.count_read(page))
     }
 
     /// What was rewritten because it was read too often or too old.
     fn refreshed(&self) -> Refreshed {
-        Refreshed::default()
+        self.inner().map_or_else(Refreshed::default, DynInner::<Self>::refreshed)
     }
 
     /// The host asks for nothing: work that can be done now as well as later, of so many pages at most; false if there
     /// is none.
-    fn work_while_idle(&mut self, _pages: u32) -> Result<bool, ErrorOf<Self>> {
-        Ok(false)
+    fn work_while_idle(&mut self, pages: u32) -> Result<bool, ErrorOf<Self>> {
+        self.inner_mut().map_or(Ok(false), |inner| inner.work_while_idle(pages))
     }
 
     /// What happened in its SLC cache, if it has one.
     fn slc_counts(&self) -> Option<SlcCounts> {
-        None
+        self.inner()?.slc_counts()
     }
 
     /// Its placement handles, if it has some.
     fn placement_handles(&self) -> Option<PlacementHandles> {
-        None
+        self.inner()?.placement_handles()
     }
 
     /// Lets the next write by a placement handle begin a fresh unit: what its present one still took is
     /// lost until collection (reclaim unit handle update). False if there is no such handle.
-    fn renew_handle(&mut self, _handle: u16) -> Result<bool, ErrorOf<Self>> {
-        Ok(false)
+    fn renew_handle(&mut self, handle: u16) -> Result<bool, ErrorOf<Self>> {
+        self.inner_mut().map_or(Ok(false), |inner| inner.renew_handle(handle))
     }
 
     /// Bytes of memory: mapping tables, block state and what the policy keeps.
@@ -151,6 +174,9 @@ pub trait Ftl: Send {
 
 /// An FTL of any mapping over `F`, watched by `O`.
 pub type DynFtl<F, O> = Box<dyn Ftl<Flash = F, Observer = O>>;
+
+/// The FTL below a layer, over the same flash.
+pub type DynInner<T> = dyn Ftl<Flash = <T as Ftl>::Flash, Observer = <T as Ftl>::Observer>;
 
 /// The error of an FTL over its flash.
 pub type ErrorOf<T> = FtlError<<<T as Ftl>::Flash as Flash>::Error>;
@@ -193,6 +219,40 @@ pub enum FtlError<E: std::error::Error> {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("broken invariant: {0}")]
 pub struct Broken(pub String);
+
+/// A page that an FTL is to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageWrite<'a> {
+    /// Which page, with its new content, or the flash page that holds it.
+    pub page: Page<'a>,
+    /// What is known of it beside; an FTL ignores what it does not ask for.
+    pub hint: Hint,
+    /// What it is for: the host writes it, or it leaves a cache.
+    pub purpose: Purpose,
+}
+
+impl<'a> PageWrite<'a> {
+    /// The host writes `lpn`, and nothing is known of it.
+    #[inline]
+    pub const fn by_host(lpn: Lpn, data: &'a [u8]) -> Self {
+        let purpose = Cause::Host.awaited();
+        Self { page: Page::new(lpn, data), hint: Hint::NONE, purpose }
+    }
+
+    /// The purpose of what makes room for it.
+    #[inline]
+    pub(crate) const fn before(&self) -> Purpose {
+        self.purpose.because_of(Cause::Move)
+    }
+
+    /// The purpose of what is due after it. The host waits for its own page and no longer; where it waits for other
+    /// pages to be written, it waits for that, too.
+    #[inline]
+    pub(crate) const fn after(&self) -> Purpose {
+        let is_of_host = matches!(self.purpose.cause, Cause::Host);
+        Purpose { cause: Cause::Move, is_awaited: self.purpose.is_awaited && !is_of_host }
+    }
+}
 
 /// A run of pages that the host trims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -246,6 +306,20 @@ impl PageBatch {
     /// Sectors that the host did not send of the pages of the first `writes` writes.
     pub fn lacking_of(&self, writes: usize) -> i64 {
         self.lacking.iter().take(writes).map(|sectors| i64::from(*sectors)).sum()
+    }
+
+    /// The write at `index`, on a medium that keeps no data.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn page_write(&self, index: usize) -> PageWrite<'static> {
+        let none = Hint::NONE;
+        let hint = Hint {
+            lifetime: self.lifetimes.get(index).copied().unwrap_or(none.lifetime),
+            stream: self.streams.get(index).copied().unwrap_or(none.stream),
+            lacking: self.lacking.get(index).copied().unwrap_or(none.lacking),
+        };
+        PageWrite { hint, ..PageWrite::by_host(self.writes[index], &[]) }
     }
 
     /// Appends a trim.

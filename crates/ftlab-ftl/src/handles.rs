@@ -3,8 +3,7 @@
 use crate::state::state;
 use crate::{Archive, State, StateError};
 
-/// The handle of a write that names none.
-pub const NO_HANDLE: u16 = u16::MAX;
+pub use ftlab_flash::NO_HANDLE;
 
 /// How a placement identifier is divided: its most significant bits are the reclaim group, the rest the
 /// placement handle.

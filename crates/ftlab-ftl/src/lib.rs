@@ -47,8 +47,8 @@ pub use ftlab_hardware as hardware;
 
 pub use engine::Engine;
 pub use ftl::{
-    BlockUse, Broken, Counters, DynFtl, ErrorOf, Ftl, FtlError, MemoryBytes, Merges, PageBatch,
-    StreamCounters, StreamUse, Trim,
+    BlockUse, Broken, Counters, DynFtl, DynInner, ErrorOf, Ftl, FtlError, MemoryBytes, Merges,
+    PageBatch, PageWrite, StreamCounters, StreamUse, Trim,
 };
 pub use handles::{
     EVENTS_KEPT, HandleCounters, HandleEvent, HandleEventKind, HandleUse, IdentifierFormat,

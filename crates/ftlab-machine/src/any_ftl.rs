@@ -9,6 +9,7 @@ use crate::slc_cache::{SlcCache, SlcCached};
 use crate::steps::{Recorder, Step};
 use crate::stop::Stop;
 use crate::watch::{PageWatch, Watch};
+use crate::watching::Watching;
 use ftlab_flash::{
     Failures, Faults, Faulty, Geometry, Interval, Measured, NoPayload, Timed, Timing,
 };
@@ -159,10 +160,7 @@ impl AnyFtl {
 
     /// The steps so far, in order; none unless they are recorded.
     pub fn steps(&self) -> &[Step] {
-        match &self.kind {
-            Kind::Recorded(ftl) => &ftl.observer().steps,
-            Kind::Plain(_) | Kind::Timed(_) | Kind::Faulty(_) => &[],
-        }
+        any!(&self.kind, ftl => ftl.observer().steps())
     }
 
     /// Carries out the writes and trims of a batch. `arrivals_us` has the arrival of each write; it is
@@ -293,21 +291,12 @@ impl AnyFtl {
 
     /// What was watched of victims and erases.
     pub fn watch(&self) -> &Watch {
-        match &self.kind {
-            Kind::Plain(ftl) => ftl.observer(),
-            Kind::Timed(ftl) => &ftl.observer().watch,
-            Kind::Faulty(ftl) => &ftl.observer().watch,
-            Kind::Recorded(ftl) => &ftl.observer().watch,
-        }
+        any!(&self.kind, ftl => ftl.observer().watch())
     }
 
     /// Counts moves of pages from here on, if pages are watched.
     pub fn count_moves(&mut self) {
-        let ages = match &mut self.kind {
-            Kind::Plain(_) | Kind::Recorded(_) => None,
-            Kind::Timed(ftl) => ftl.observer_mut().ages.as_mut(),
-            Kind::Faulty(ftl) => ftl.observer_mut().ages.as_mut(),
-        };
+        let ages = any!(&mut self.kind, ftl => ftl.observer_mut().ages_mut());
         ages.into_iter().for_each(PageAges::begin);
     }
 
@@ -323,11 +312,7 @@ impl AnyFtl {
     }
 
     fn ages(&self) -> Option<&PageAges> {
-        match &self.kind {
-            Kind::Plain(_) | Kind::Recorded(_) => None,
-            Kind::Timed(ftl) => ftl.observer().ages.as_ref(),
-            Kind::Faulty(ftl) => ftl.observer().ages.as_ref(),
-        }
+        any!(&self.kind, ftl => ftl.observer().ages())
     }
 }
 

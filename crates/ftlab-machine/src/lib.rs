@@ -31,6 +31,7 @@ mod slc_cache;
 mod steps;
 mod stop;
 mod watch;
+mod watching;
 #[cfg(test)]
 mod workload;
 
@@ -38,7 +39,7 @@ pub use any_ftl::AnyFtl;
 pub use error::MachineError;
 pub use page_ages::Moves;
 pub use picture::{BlockPages, Picture};
-pub use policies::{MakePolicy, OwnPolicies};
+pub use policies::OwnPolicies;
 pub use requests::RequestPart;
 pub use slc_cache::{SlcCache, WhenFull};
 pub use steps::{Candidate, Step};

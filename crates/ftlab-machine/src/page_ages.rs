@@ -155,7 +155,7 @@ impl Observer for PageAges {
 
     #[inline]
     fn merge(&mut self, merge: Merge) {
-        for (_, _, lpn) in merge.copies() {
+        for (_, _, lpn) in merge.moves() {
             self.versions[lpn.index()].moves += 1;
         }
     }

@@ -2,8 +2,7 @@
 
 use crate::stop::Stop;
 use ftlab_flash::{Arrival, Asker, Awaited, BufferedWrite, Flash, HostOp, Lpn, Step, Timed};
-use ftlab_ftl::page::Lifetime;
-use ftlab_ftl::{Ftl, Observer, PageBatch};
+use ftlab_ftl::{Ftl, Observer, PageBatch, PageWrite};
 use std::ops::Range;
 
 /// Consecutive pages of a request: all of it, or a part.
@@ -41,13 +40,13 @@ pub(crate) fn serve<F: Flash, O: Observer>(
     parts: &[RequestPart],
 ) -> Result<(), Stop> {
     let has_buffer = ftl.flash_mut().has_buffer();
-    let (mut written, mut single) = (0, PageBatch::default());
+    let mut written = 0;
     for (index, part) in parts.iter().enumerate() {
         if let Some(far) = parts.get(index + FETCH_MAPPING_AHEAD) {
             ftl.fetch_ahead(parts[index + FETCH_OLD_VERSION_AHEAD].first, far.first);
         }
         if part.begins {
-            begin(ftl, part, &mut single)?;
+            begin(ftl, part)?;
         }
         ftl.flash_mut().ask_for_pages(part.pages, part.lacking, part.asker);
         let pages = (part.first.0..part.first.0 + part.pages).map(Lpn);
@@ -90,10 +89,9 @@ pub(crate) fn await_hosts<F: Flash, O: Observer>(
     ftl: &mut TimedFtl<F, O>,
     until_ns: u64,
 ) -> Result<Option<(u32, u64)>, Stop> {
-    let mut single = PageBatch::default();
     loop {
         match ftl.flash_mut().await_hosts(until_ns) {
-            Awaited::Program(write) => program(ftl, write, &mut single)?,
+            Awaited::Program(write) => program(ftl, write)?,
             Awaited::Host { host, done_ns } => return Ok(Some((host, done_ns))),
             Awaited::Nobody => return Ok(None),
         }
@@ -102,22 +100,17 @@ pub(crate) fn await_hosts<F: Flash, O: Observer>(
 
 /// Writes everything that is in the write buffer.
 pub(crate) fn empty_buffer<F: Flash, O: Observer>(ftl: &mut TimedFtl<F, O>) -> Result<(), Stop> {
-    let mut single = PageBatch::default();
     while let Some(write) = ftl.flash_mut().empty_buffer() {
-        program(ftl, write, &mut single)?;
+        program(ftl, write)?;
     }
     Ok(())
 }
 
 /// Passes time to the arrival of the request of a part.
-fn begin<F: Flash, O: Observer>(
-    ftl: &mut TimedFtl<F, O>,
-    part: &RequestPart,
-    single: &mut PageBatch,
-) -> Result<(), Stop> {
+fn begin<F: Flash, O: Observer>(ftl: &mut TimedFtl<F, O>, part: &RequestPart) -> Result<(), Stop> {
     loop {
         match ftl.flash_mut().begin_request(part.op, part.arrival) {
-            Step::Program(write) => program(ftl, write, single)?,
+            Step::Program(write) => program(ftl, write)?,
             Step::Idle => work_while_idle(ftl)?,
             Step::Arrived => return Ok(()),
         }
@@ -136,26 +129,17 @@ fn work_while_idle<F: Flash, O: Observer>(ftl: &mut TimedFtl<F, O>) -> Result<()
 /// Puts pages of `batch` into the write buffer.
 fn put<F: Flash, O: Observer>(ftl: &mut TimedFtl<F, O>, batch: &PageBatch, which: Range<usize>) {
     for index in which {
-        ftl.flash_mut().buffer_write(BufferedWrite {
-            lpn: batch.writes[index],
-            stream: batch.streams.get(index).copied(),
-            lifetime: batch.lifetimes.get(index).map(|lifetime| [lifetime.this, lifetime.mean]),
-            lacking: batch.lacking.get(index).copied().unwrap_or(0),
-        });
+        let PageWrite { page, hint, .. } = batch.page_write(index);
+        ftl.flash_mut().buffer_write(BufferedWrite { lpn: page.lpn, hint });
     }
 }
 
-/// Writes a page of the write buffer; `single` is memory for it.
+/// Writes a page of the write buffer.
 fn program<F: Flash, O: Observer>(
     ftl: &mut TimedFtl<F, O>,
     write: BufferedWrite,
-    single: &mut PageBatch,
 ) -> Result<(), Stop> {
-    single.clear();
-    single.writes.push(write.lpn);
-    single.streams.extend(write.stream);
-    single.lack(0, write.lacking);
-    single.lifetimes.extend(write.lifetime.map(|[this, mean]| Lifetime { this, mean }));
-    ftl.write_some(single, 0..1)?;
+    let BufferedWrite { lpn, hint } = write;
+    ftl.write_page(PageWrite { hint, ..PageWrite::by_host(lpn, &[]) })?;
     Ok(())
 }

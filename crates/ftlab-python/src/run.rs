@@ -69,7 +69,7 @@ fn own(policies: Vec<(String, Py<PyAny>)>, raised: &Raised) -> Result<OwnPolicie
     for (name, policy) in policies {
         let raised = Arc::clone(raised);
         let make = move |size| PythonPolicy::make(&policy, size, &raised);
-        own.add(&name, Arc::new(make)).map_err(SimError::from)?;
+        own.add(&name, make).map_err(SimError::from)?;
     }
     Ok(own)
 }

@@ -73,7 +73,7 @@ pub use experiment::{
 };
 pub use ftlab_flash::{Faults, TIMINGS, TimingPreset};
 pub use ftlab_ftl::colours;
-pub use ftlab_machine::{MachineError, MakePolicy, OwnPolicies, SlcCache, WhenFull};
+pub use ftlab_machine::{MachineError, OwnPolicies, SlcCache, WhenFull};
 pub use ftlab_trace::StreamMap;
 pub use identity::{ExperimentIdentity, RunIdentity, WorkloadIdentity};
 pub use memory::{SLACK_BYTES, wait_for_memory};

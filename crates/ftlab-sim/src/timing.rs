@@ -4,8 +4,8 @@ use crate::groups::GroupResult;
 use crate::parameters::named;
 use crate::response_summary::ResponseSummary;
 use ftlab_flash::{
-    Alike, Arrivals, BufferCounts, Cause, HostOp, Interval, Measured, RequestTimes, ResponseTimes,
-    Slice, SlowRequest, Timing, WaitTimes,
+    Alike, Arrivals, BufferCounts, HostOp, Interval, Measured, RequestTimes, ResponseTimes, Slice,
+    SlowRequest, Timing, Wait, WaitTimes,
 };
 use ftlab_spec::Spec;
 use schemars::JsonSchema;
@@ -225,13 +225,13 @@ impl WaitsResult {
             of: of.to_owned(),
             requests: alike.requests,
             response_ns: mean(alike.waits.total()),
-            own_ns: waited(Cause::Own),
-            lun_ns: waited(Cause::Lun),
-            channel_ns: waited(Cause::Channel),
-            collection_ns: waited(Cause::Collection),
-            erase_ns: waited(Cause::Erase),
-            buffer_ns: waited(Cause::Buffer),
-            queue_ns: waited(Cause::Queue),
+            own_ns: waited(Wait::Own),
+            lun_ns: waited(Wait::Lun),
+            channel_ns: waited(Wait::Channel),
+            collection_ns: waited(Wait::Collection),
+            erase_ns: waited(Wait::Erase),
+            buffer_ns: waited(Wait::Buffer),
+            queue_ns: waited(Wait::Queue),
         }
     }
 

@@ -6,8 +6,8 @@ use crate::drive::options::room_needed;
 use crate::media::{
     Backing, Checkpoint, Head, Media, MediaError, Superblock, Totals, Unread, checksum, new_session,
 };
-use ftlab_flash::{BlockId, Lpn, Ppn};
-use ftlab_ftl::PageBatch;
+use ftlab_flash::{BlockId, Hint, Lpn, Ppn};
+use ftlab_ftl::PageWrite;
 use ftlab_ftl::page::{Hints, StreamId};
 use ftlab_ftl::registry::{self, DynPageMapped};
 use std::io;
@@ -143,7 +143,7 @@ impl Core {
         let lacking = lacking_sectors(data.len(), sent);
         let (named, lacking) = if self.takes_streams { (stream, lacking) } else { (0, 0) };
         self.ftl.flash_mut().begin_write(lpn, sum, data, before, named);
-        let written = write(&mut self.ftl, lpn, named, lacking);
+        let written = write(&mut self.ftl, host_write(lpn, data, named, lacking));
         self.complete(written)?;
         if let Some(observer) = &mut self.observer {
             observer.write(lpn, stream);
@@ -240,23 +240,19 @@ fn lacking_sectors(page_bytes: usize, sent: usize) -> i32 {
     i32::try_from(page_bytes.saturating_sub(sent) / 512).unwrap_or(i32::MAX)
 }
 
-/// Lets the FTL write a staged page of a stream, of which the host did not send `lacking` sectors: for the host,
-/// and during replay.
+/// The write of a page of a stream, of which the host did not send `lacking` sectors.
+pub(crate) fn host_write(lpn: Lpn, data: &[u8], stream: u16, lacking: i32) -> PageWrite<'_> {
+    let stream = if stream == 0 { Hint::NONE.stream } else { stream };
+    let hint = Hint { stream, lacking, ..Hint::NONE };
+    PageWrite { hint, ..PageWrite::by_host(lpn, data) }
+}
+
+/// Lets the FTL write a page that is staged: for the host, and during replay, without data.
 pub(crate) fn write(
     ftl: &mut DynPageMapped<Media, ()>,
-    lpn: Lpn,
-    stream: u16,
-    lacking: i32,
+    write: PageWrite<'_>,
 ) -> Result<(), String> {
-    let written = if stream == 0 && lacking == 0 {
-        ftl.write(lpn, &[])
-    } else {
-        let streams = if stream == 0 { Vec::new() } else { vec![stream] };
-        let mut page = PageBatch { writes: vec![lpn], streams, ..PageBatch::default() };
-        page.lack(0, lacking);
-        ftl.write_some(&page, 0..1)
-    };
-    let written = written.map_err(|error| error.to_string());
+    let written = ftl.write_page(write).map_err(|error| error.to_string());
     #[cfg(test)]
     let written = written
         .and_then(|()| super::tests::broken_ftl::carried_out(ftl.flash_mut().operations() + 1));

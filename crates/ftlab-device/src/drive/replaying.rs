@@ -1,6 +1,6 @@
 //! Replaying: a checkpoint is loaded, and the FTL carries out the operations of the journal again.
 
-use crate::drive::core::{renew, write};
+use crate::drive::core::{host_write, renew, write};
 use crate::drive::locate;
 use crate::drive::opening::{
     Extent, Headers, Loaded, MayLose, Recovery, Repeated, bound, first_intact, load_again, measure,
@@ -147,7 +147,7 @@ fn repeat_record(
     match record {
         Record::Write { lpn, checksum, stream } if lpn.0 < logical_pages => {
             ftl.flash_mut().stage(lpn, checksum);
-            if let Err(reason) = write(ftl, lpn, stream, 0) {
+            if let Err(reason) = write(ftl, host_write(lpn, &[], stream, 0)) {
                 return Ok(Err(reason));
             }
         }

@@ -20,7 +20,7 @@ use crate::media::replay::Tracker;
 use crate::media::slots::Slots;
 use crate::media::syncer::{Progress, Syncer};
 use crate::media::{Backing, Superblock};
-use ftlab_flash::{BlockId, BlockOf, Flash, Lpn, Ppn};
+use ftlab_flash::{BlockId, BlockOf, Content, Flash, Lpn, Page, Ppn, Purpose};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
@@ -30,11 +30,13 @@ use std::sync::Arc;
 /// locked, and must be fast.
 pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The host write in progress.
+/// The host write in progress, up to its program: what makes room for it may need a sync, which has to make the
+/// whole operation durable.
 #[derive(Debug, Default)]
 struct Staged {
     lpn: Option<Lpn>,
     checksum: u32,
+    /// For the journal.
     data: Vec<u8>,
     /// Its data is in the journal: however many syncs the operation needs, once is enough.
     is_journaled: bool,
@@ -240,6 +242,9 @@ impl Media {
         self.staged.data.copy_from_slice(data);
         self.stage(lpn, checksum);
         self.log(Record::Write { lpn, checksum, stream });
+        if let Some(clock) = &mut self.clock {
+            clock.begin_host_write();
+        }
     }
 
     /// The same during replay.
@@ -396,9 +401,8 @@ impl Media {
         Gathered { lpn, checksum, is_new, sequence }
     }
 
-    fn append(&mut self, to: Ppn, page: Gathered) {
+    fn append(&mut self, to: Ppn, page: Gathered, data: &[u8]) {
         let block = self.block_of.page(to);
-        let data = if page.is_new { &self.staged.data } else { &self.page };
         if self.gather.append(block, to, page, data, self.operations) {
             self.put_in_place(block);
         }
@@ -483,6 +487,43 @@ impl Media {
         checksum(lpn, data) == self.checksums[lpn.index()]
     }
 
+    /// Programs the page of the host write in progress.
+    fn program_new(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) {
+        debug_assert_eq!(self.staged.lpn, Some(lpn), "an operation writes one page");
+        let checksum = self.staged.checksum;
+        self.checksums[lpn.index()] = checksum;
+        self.slots.forget(lpn);
+        if let Some(tracker) = &mut self.replay {
+            tracker.write(lpn, checksum, self.slots.place(to), self.operations + 1);
+            return;
+        }
+        self.staged.lpn = None;
+        self.append(to, self.gathered_page(lpn, checksum, true), data);
+    }
+
+    /// Copies `lpn`, which is at `from`.
+    fn copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) {
+        let checksum = self.checksums[lpn.index()];
+        if let Some(tracker) = &mut self.replay {
+            let (from, to) = (self.slots.place(from), self.slots.place(to));
+            tracker.relocate(lpn, checksum, from, to, self.operations + 1);
+            return;
+        }
+        self.preserve(lpn, Some(from));
+        let mut page = std::mem::take(&mut self.page);
+        match self.read_page(from, lpn, &mut page) {
+            Ok(()) => self.slots.has_moved(lpn),
+            // Its checksum stays what it was, so that reading something else is an error.
+            Err(unread) => {
+                if self.keep(lpn, from, &unread) || matches!(unread, Unread::Failed(_)) {
+                    page.fill(0);
+                }
+            }
+        }
+        self.append(to, self.gathered_page(lpn, checksum, false), &page);
+        self.page = page;
+    }
+
     /// A collection cannot read `lpn` at `from`: it stays where it is, and nothing is where it moves to. False if
     /// it cannot stay.
     #[cold]
@@ -511,57 +552,20 @@ impl Media {
 impl Flash for Media {
     type Error = Infallible;
 
-    fn begin_host_write(&mut self) {
+    fn program(&mut self, to: Ppn, page: Page<'_>, purpose: Purpose) -> Result<(), Infallible> {
         if let Some(clock) = &mut self.clock {
-            clock.begin_host_write();
+            clock.program(to, page, purpose);
         }
-    }
-
-    fn program(&mut self, to: Ppn, lpn: Lpn, _data: &[u8]) -> Result<(), Infallible> {
-        if let Some(clock) = &mut self.clock {
-            clock.program(to, lpn);
+        match page.content {
+            Content::New(data) => self.program_new(to, page.lpn, data),
+            Content::At(from) => self.copy(from, to, page.lpn),
         }
-        let checksum = self.staged.checksum;
-        self.checksums[lpn.index()] = checksum;
-        self.slots.forget(lpn);
-        if let Some(tracker) = &mut self.replay {
-            tracker.write(lpn, checksum, self.slots.place(to), self.operations + 1);
-            return Ok(());
-        }
-        self.staged.lpn = None;
-        self.append(to, self.gathered_page(lpn, checksum, true));
         Ok(())
     }
 
-    fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Infallible> {
+    fn erase(&mut self, block: BlockId, purpose: Purpose) -> Result<(), Infallible> {
         if let Some(clock) = &mut self.clock {
-            clock.copyback(from, to, lpn);
-        }
-        let checksum = self.checksums[lpn.index()];
-        if let Some(tracker) = &mut self.replay {
-            let (from, to) = (self.slots.place(from), self.slots.place(to));
-            tracker.relocate(lpn, checksum, from, to, self.operations + 1);
-            return Ok(());
-        }
-        self.preserve(lpn, Some(from));
-        let mut page = std::mem::take(&mut self.page);
-        match self.read_page(from, lpn, &mut page) {
-            Ok(()) => self.slots.has_moved(lpn),
-            // Its checksum stays what it was, so that reading something else is an error.
-            Err(unread) => {
-                if self.keep(lpn, from, &unread) || matches!(unread, Unread::Failed(_)) {
-                    page.fill(0);
-                }
-            }
-        }
-        self.page = page;
-        self.append(to, self.gathered_page(lpn, checksum, false));
-        Ok(())
-    }
-
-    fn erase(&mut self, block: BlockId) -> Result<(), Infallible> {
-        if let Some(clock) = &mut self.clock {
-            clock.erase(block);
+            clock.erase(block, purpose);
         }
         self.erases += 1;
         self.erased[block.index()] = self.erases;
@@ -581,7 +585,7 @@ impl Flash for Media {
     }
 
     /// Not verified, for which the page would have to be known: the drive reads by [`read_page`](Self::read_page).
-    fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), Infallible> {
+    fn read(&mut self, from: Ppn, data: &mut [u8], _: Purpose) -> Result<(), Infallible> {
         if let Some(page) = self.gathered(from) {
             data.copy_from_slice(page);
         } else {

@@ -6,7 +6,7 @@
 use super::operation::Kind;
 use crate::ledger::Ledger;
 use crate::timeline::{LunWork, Slice};
-use crate::waits::{Cause, Waits};
+use crate::waits::{Wait, Waits};
 use std::collections::VecDeque;
 
 /// What keeps a LUN from others.
@@ -28,7 +28,7 @@ struct Clock {
 struct Channel {
     clock: Clock,
     /// For what it is taken, if it is.
-    taken: Option<Cause>,
+    taken: Option<Wait>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -67,11 +67,11 @@ pub(crate) struct Accounts {
 }
 
 /// For what a LUN is busy, as others see it.
-fn cause(kind: Kind) -> Cause {
+fn cause(kind: Kind) -> Wait {
     match kind {
-        Kind::HostRead | Kind::HostProgram => Cause::Lun,
-        Kind::Read | Kind::Program => Cause::Collection,
-        Kind::Erase => Cause::Erase,
+        Kind::HostRead | Kind::HostProgram => Wait::Lun,
+        Kind::Read | Kind::Program => Wait::Collection,
+        Kind::Erase => Wait::Erase,
     }
 }
 
@@ -103,7 +103,7 @@ impl Accounts {
         let channel = &mut self.channels[index];
         channel.clock.since = now;
         channel.taken = Some(match cause(kind) {
-            Cause::Lun => Cause::Channel,
+            Wait::Lun => Wait::Channel,
             other => other,
         });
     }
@@ -139,7 +139,7 @@ impl Accounts {
 
     fn pass_moves(&mut self, now: u64) -> Waits {
         if self.moving > 0 {
-            self.moved.so_far.add(Cause::Collection, now - self.moved.since);
+            self.moved.so_far.add(Wait::Collection, now - self.moved.since);
         }
         self.moved.since = now;
         self.moved.so_far
@@ -166,8 +166,8 @@ impl Accounts {
             account.waits.add(cause(kind), held_ns);
         } else {
             let moving_ns = moved.since(&account.clocks).total();
-            account.waits.add(Cause::Collection, moving_ns);
-            account.waits.add(Cause::Erase, held_ns - moving_ns);
+            account.waits.add(Wait::Collection, moving_ns);
+            account.waits.add(Wait::Erase, held_ns - moving_ns);
         }
         (account.since, account.clocks) = (now, clocks);
     }
@@ -182,7 +182,7 @@ impl Accounts {
     /// It is interrupted: the clocks of the LUN.
     pub(super) fn interrupt(&mut self, id: u32, clocks: Waits, now: u64) {
         let account = &mut self.operations[id as usize];
-        account.waits.add(Cause::Own, now - account.since);
+        account.waits.add(Wait::Own, now - account.since);
         (account.since, account.clocks) = (now, clocks);
     }
 
@@ -224,7 +224,7 @@ impl Accounts {
     /// It is complete.
     pub(super) fn finish(&mut self, id: u32, now: u64) {
         let account = &mut self.operations[id as usize];
-        account.waits.add(Cause::Own, now - account.since);
+        account.waits.add(Wait::Own, now - account.since);
         self.complete.push_back(account.waits);
     }
 

@@ -1,6 +1,7 @@
 //! What is measured.
 
 use super::requests::RequestTimes;
+use crate::cause::Cause;
 use crate::occupied::Occupied;
 use crate::response_times::ResponseTimes;
 
@@ -34,4 +35,15 @@ pub struct Measured {
     pub others_ns: u64,
     pub(super) start: u64,
     pub(super) occupied_before: Occupied,
+}
+
+impl Measured {
+    /// LUN time of copies for this cause.
+    #[inline]
+    pub(super) fn copies_ns(&mut self, cause: Cause) -> &mut u64 {
+        match cause {
+            Cause::Merge => &mut self.merges_ns,
+            _ => &mut self.relocations_ns,
+        }
+    }
 }

@@ -10,11 +10,11 @@
 //! in whole nanoseconds and depends on nothing but the operations.
 //!
 //! # What a host write waits for
-//! Its response time lasts from its arrival to the end of the program of its page. Whatever the FTL
-//! does between [`begin_host_write`](crate::Flash::begin_host_write) and that program is a collection
-//! that makes room for it: the program starts when all of it is complete, and so do the programs of
-//! later host writes, since the drive serves them in order. What the FTL does after the program, such
-//! as a step of incremental collection, delays later host writes only where it takes their LUN or
+//! Its response time lasts from its arrival to the end of the program of its page. What the FTL does before that
+//! program, and says is [awaited](crate::Purpose::is_awaited), makes room for it: the program starts when all of it is
+//! complete, and so do the programs of
+//! later host writes, since the drive serves them in order. What nobody waits for, such
+//! as a step of incremental collection after the program, delays later host writes only where it takes their LUN or
 //! channel.
 //!
 //! An erase starts when every copyback before it is complete, since these may have been of its pages.
@@ -72,7 +72,7 @@ use crate::schedule::Schedule;
 use crate::timing::{Priority, Timing};
 use crate::waits::Waits;
 use crate::write_buffer::{Buffer, BufferedWrite};
-use crate::{BlockId, Flash, Geometry, Lpn, Merge, Ppn};
+use crate::{BlockId, Content, Flash, Geometry, Lpn, Merge, Page, Ppn, Purpose};
 use host::Host;
 use requests::Requests;
 use responses::Responses;
@@ -95,8 +95,6 @@ pub struct Timed<F> {
     collected_by: u64,
     /// Whether operations wait for those that they depend on.
     has_dependencies: bool,
-    /// The page that is folded, up to its program.
-    fold: Option<Ppn>,
     /// Of page writes, if the host waits for these.
     responses: Responses,
     /// The requests that the host waits for, if it does not wait for page writes.
@@ -153,7 +151,6 @@ impl<F: Flash> Timed<F> {
             moved_by: [0; 2],
             collected_by: 0,
             has_dependencies: parameters.priority != Priority::Femu,
-            fold: None,
             responses: Responses::default(),
             requests: by_request.then(|| Box::new(Requests::new(timing, geometry))),
             serves_requests: false,
@@ -200,10 +197,8 @@ impl<F: Flash> Timed<F> {
     }
 
     /// The host's next page write begins at this time of a clock of the caller's, in nanoseconds, whatever the
-    /// timing says of arrivals: for a drive that is served, in place of
-    /// [`begin_host_write`](Flash::begin_host_write). Time does not run back.
+    /// timing says of arrivals: for a drive that is served. Time does not run back.
     pub fn begin_host_write_at(&mut self, arrival_ns: u64) {
-        self.flash.begin_host_write();
         self.host.now = self.host.now.max(arrival_ns);
         self.host.is_waiting = true;
     }
@@ -458,11 +453,19 @@ impl<F: Flash> Timed<F> {
         self.host.now
     }
 
+    /// If this is the first of what a page write of the host waits for, that arrives.
+    #[inline]
+    fn arrive(&mut self, is_awaited: bool) {
+        if is_awaited && !self.host.is_waiting && !self.serves_requests {
+            self.host.begin();
+        }
+    }
+
     /// Reads `from` and programs `to`; the time that it takes of their LUNs.
     #[expect(clippy::inline_always, reason = "called for each page that is moved")]
     #[inline(always)]
-    fn copy(&mut self, from: Ppn, to: Ppn) -> u64 {
-        let is_awaited = self.host.is_waiting;
+    fn copy(&mut self, from: Ppn, to: Ppn, is_awaited: bool) -> u64 {
+        self.arrive(is_awaited);
         self.luns.sense(from, Reader::Ftl);
         let times = [self.luns.read_ns(from), self.luns.program_ns(to)];
         if let Some(schedule) = self.schedule() {
@@ -470,23 +473,40 @@ impl<F: Flash> Timed<F> {
             return times[0] + times[1];
         }
         let done = self.luns.copy(from, to, self.now());
-        self.moved_until(done);
+        self.moved_until(done, is_awaited);
         times[0] + times[1]
     }
 
     /// Takes note of copies, which are complete at `done`.
     #[inline]
-    fn moved_until(&mut self, done: u64) {
+    fn moved_until(&mut self, done: u64, is_awaited: bool) {
         if self.has_dependencies {
-            let moved_by = &mut self.moved_by[usize::from(self.host.is_waiting)];
+            let moved_by = &mut self.moved_by[usize::from(is_awaited)];
             *moved_by = done.max(*moved_by);
         }
     }
 
+    /// Programs a page that a page write of the host asked for, or the FTL itself.
+    #[inline]
+    fn program_new(&mut self, to: Ppn, is_awaited: bool) {
+        self.arrive(is_awaited);
+        let time = self.luns.program_ns(to);
+        if !is_awaited {
+            self.luns.program(to, self.now(), After::default(), false);
+            self.measured.others_ns += time;
+            return;
+        }
+        let after = After { moved: self.moved_by[1], erased: self.collected_by };
+        let done = self.luns.program(to, self.now(), after, true);
+        self.measured.host_writes_ns += time;
+        self.measured.host_writes += 1;
+        self.interval.host_writes += 1;
+        self.responses.record(self.host.end(done));
+    }
+
     /// Programs a page that the present request asked for, or the FTL itself.
-    fn program_for_request(&mut self, to: Ppn) {
+    fn program_for_request(&mut self, to: Ppn, is_awaited: bool) {
         let (now, time) = (self.host.now, self.luns.program_ns(to));
-        let is_awaited = std::mem::take(&mut self.host.is_waiting);
         let Some(requests) = &mut self.requests else { return };
         if is_awaited {
             self.measured.host_writes_ns += time;
@@ -519,8 +539,8 @@ impl<F: Flash> Timed<F> {
 
     /// Takes note of an operation of a collection, which is complete at `done`.
     #[inline]
-    fn collect_until(&mut self, done: u64) {
-        if self.host.is_waiting && self.has_dependencies {
+    fn collect_until(&mut self, done: u64, is_awaited: bool) {
+        if is_awaited && self.has_dependencies {
             self.collected_by = self.collected_by.max(done);
         }
     }
@@ -539,105 +559,65 @@ impl<F: Flash> Flash for Timed<F> {
         F::is_wear_out(error)
     }
 
-    #[inline]
-    fn begin_host_write(&mut self) {
-        if self.fold.is_some() {
-            return;
-        }
-        self.flash.begin_host_write();
-        if self.serves_requests {
-            self.host.is_waiting = true;
-        } else {
-            self.host.begin();
-        }
-    }
-
-    #[inline]
-    fn begin_fold(&mut self, from: Ppn) {
-        self.fold = Some(from);
-    }
-
-    #[inline]
-    fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), F::Error> {
-        self.flash.program(to, lpn, data)?;
-        if let Some(from) = self.fold.take() {
-            self.measured.relocations_ns += self.copy(from, to);
-            return Ok(());
-        }
-        if self.serves_requests {
-            self.program_for_request(to);
-            return Ok(());
-        }
-        let time = self.luns.program_ns(to);
-        if !self.host.is_waiting {
-            self.luns.program(to, self.now(), After::default(), false);
-            self.measured.others_ns += time;
-            return Ok(());
-        }
-        let after = After { moved: self.moved_by[1], erased: self.collected_by };
-        let done = self.luns.program(to, self.now(), after, true);
-        self.measured.host_writes_ns += time;
-        self.measured.host_writes += 1;
-        self.interval.host_writes += 1;
-        self.responses.record(self.host.end(done));
-        Ok(())
-    }
-
-    #[expect(clippy::inline_always, reason = "called for each page that is moved")]
+    #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
-    fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), F::Error> {
-        self.flash.copyback(from, to, lpn)?;
-        self.measured.relocations_ns += self.copy(from, to);
+    fn program(&mut self, to: Ppn, page: Page<'_>, purpose: Purpose) -> Result<(), F::Error> {
+        self.flash.program(to, page, purpose)?;
+        if let Content::At(from) = page.content {
+            let lun_ns = self.copy(from, to, purpose.is_awaited);
+            *self.measured.copies_ns(purpose.cause) += lun_ns;
+        } else if self.serves_requests {
+            self.program_for_request(to, purpose.is_awaited);
+        } else {
+            self.program_new(to, purpose.is_awaited);
+        }
         Ok(())
     }
 
     #[inline]
-    fn merge_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), F::Error> {
-        self.flash.merge_copy(from, to, lpn)?;
-        self.measured.merges_ns += self.copy(from, to);
-        Ok(())
-    }
-
-    #[inline]
-    fn merge(&mut self, merge: Merge) -> Result<(), F::Error> {
+    fn merge(&mut self, merge: Merge, purpose: Purpose) -> Result<(), F::Error> {
         if self.schedule().is_some() || !self.luns.add_up() {
             let mut copies = merge.copies();
-            return copies.try_for_each(|(from, to, lpn)| self.merge_copy(from, to, lpn));
+            return copies.try_for_each(|(to, page)| self.program(to, page, purpose));
         }
-        self.flash.merge(merge)?;
+        self.flash.merge(merge, purpose)?;
+        self.arrive(purpose.is_awaited);
         let copied = self.luns.merge(merge, self.now());
-        self.measured.merges_ns += copied.lun_ns;
-        self.moved_until(copied.done);
+        *self.measured.copies_ns(purpose.cause) += copied.lun_ns;
+        self.moved_until(copied.done, purpose.is_awaited);
         Ok(())
     }
 
     #[inline]
-    fn erase(&mut self, block: BlockId) -> Result<(), F::Error> {
-        self.flash.erase(block)?;
+    fn erase(&mut self, block: BlockId, purpose: Purpose) -> Result<(), F::Error> {
+        let is_awaited = purpose.is_awaited;
+        self.flash.erase(block, purpose)?;
+        self.arrive(is_awaited);
         self.luns.wear(block, 1);
         self.measured.erases_ns += self.luns.luns_of(block).len() as u64 * self.luns.erase_ns;
-        let is_awaited = self.host.is_waiting;
         if let Some(schedule) = self.schedule() {
             schedule.erase(block, is_awaited);
             return Ok(());
         }
         let moved = self.moved_by[0].max(self.moved_by[1]);
         let done = self.luns.erase(block, self.now(), moved);
-        self.collect_until(done);
+        self.collect_until(done, is_awaited);
         Ok(())
     }
 
-    fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), F::Error> {
-        self.flash.read(from, data)?;
+    fn read(&mut self, from: Ppn, data: &mut [u8], purpose: Purpose) -> Result<(), F::Error> {
+        let is_awaited = purpose.is_awaited;
+        self.flash.read(from, data, purpose)?;
+        self.arrive(is_awaited);
         self.luns.sense(from, Reader::Ftl);
-        let (time, is_awaited) = (self.luns.read_ns(from), self.host.is_waiting);
+        let time = self.luns.read_ns(from);
         self.measured.others_ns += time;
         if let Some(schedule) = self.schedule() {
             schedule.read_for_ftl(from, time, is_awaited);
             return Ok(());
         }
         let done = self.luns.read(from, self.now(), false);
-        self.collect_until(done);
+        self.collect_until(done, is_awaited);
         Ok(())
     }
 }

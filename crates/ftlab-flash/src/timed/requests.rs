@@ -16,7 +16,7 @@ use crate::schedule::Schedule;
 use crate::timeline::SlowRequest;
 use crate::timers::NEVER;
 use crate::timing::{Arrivals, Priority, Timing, nanoseconds};
-use crate::waits::{Cause, WaitTimes, Waits};
+use crate::waits::{Wait, WaitTimes, Waits};
 use crate::write_buffer::{Buffer, BufferCounts, BufferedWrite, Put, entry_of, entry_owner};
 use crate::{Geometry, Lpn};
 use std::collections::VecDeque;
@@ -261,8 +261,8 @@ impl Requests {
             match (&mut self.watch, entry) {
                 (Some(watch), Some(entry)) => watch.page_of_buffer(owner, entry, age_ns),
                 (Some(watch), None) => {
-                    let mut waits = Waits::of(Cause::Buffer, age_ns);
-                    waits.add(Cause::Own, own_ns);
+                    let mut waits = Waits::of(Wait::Buffer, age_ns);
+                    waits.add(Wait::Own, own_ns);
                     watch.page(owner, waits);
                 }
                 (None, _) => {}
@@ -441,7 +441,7 @@ impl Requests {
     /// A page of the present request takes a transfer to or from the drive, and nothing else.
     pub(super) fn page_transferred(&mut self, now: u64) {
         let own_ns = self.transfer_ns;
-        self.page_done(now + own_ns, || Waits::of(Cause::Own, own_ns));
+        self.page_done(now + own_ns, || Waits::of(Wait::Own, own_ns));
     }
 
     /// When a page of the present request will be complete, nobody knows.

@@ -2,7 +2,14 @@
 
 use super::*;
 use crate::NoPayload;
-use crate::{Cause, LunWork, ResponseTimes, Slice};
+use crate::{Cause, Hint, LunWork, ResponseTimes, Slice, Wait};
+
+const PAGE: Page<'_> = Page::new(Lpn(0), &[]);
+const HOST: Purpose = Cause::Host.awaited();
+const MOVE: Purpose = Cause::Move.awaited();
+const MERGE: Purpose = Cause::Merge.awaited();
+/// After the page write.
+const LATER: Purpose = Cause::Move.unawaited();
 
 /// 4 blocks of 4 pages; read 10, program 100, erase 1000, transfer 1, all in microseconds.
 fn timed(more: &str) -> Timed<NoPayload> {
@@ -16,8 +23,7 @@ fn timed(more: &str) -> Timed<NoPayload> {
 /// Writes pages; the response time of each in microseconds.
 fn write(timed: &mut Timed<NoPayload>, pages: &[u32]) -> Vec<u64> {
     let mut response = |page: &u32| {
-        timed.begin_host_write();
-        timed.program(Ppn(*page), Lpn(0), &[]).unwrap();
+        timed.program(Ppn(*page), PAGE, HOST).unwrap();
         timed.end_interval().response_max_ns / 1000
     };
     pages.iter().map(&mut response).collect()
@@ -31,13 +37,12 @@ fn elapsed_us(timed: &Timed<NoPayload>) -> u64 {
 fn one_lun_and_one_request_at_a_time_is_the_sum_of_all_operations() {
     let mut timed = timed("");
     assert_eq!(write(&mut timed, &[0, 1]), [101, 101]);
-    timed.begin_host_write();
-    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
-    timed.erase(BlockId(0)).unwrap();
-    timed.program(Ppn(5), Lpn(0), &[]).unwrap();
+    timed.program(Ppn(4), Page::copy(Lpn(0), Ppn(0)), MOVE).unwrap();
+    timed.erase(BlockId(0), MOVE).unwrap();
+    timed.program(Ppn(5), PAGE, HOST).unwrap();
     assert_eq!(timed.end_interval().response_max_ns, (112 + 1000 + 101) * 1000);
-    // Behind the program nobody waits, but the next one finds the LUN busy.
-    timed.erase(BlockId(1)).unwrap();
+    // After the program nobody waits, but the next one finds the LUN busy.
+    timed.erase(BlockId(1), LATER).unwrap();
     assert_eq!(write(&mut timed, &[6]), [1101]);
     assert_eq!(elapsed_us(&timed), 4 * 101 + 112 + 2 * 1000);
     let measured = timed.measured();
@@ -49,10 +54,9 @@ fn one_lun_and_one_request_at_a_time_is_the_sum_of_all_operations() {
 #[test]
 fn copies_of_merges_take_as_long_as_others_and_are_told_apart() {
     let mut timed = timed("");
-    timed.begin_host_write();
-    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
-    timed.merge_copy(Ppn(1), Ppn(5), Lpn(0)).unwrap();
-    timed.merge_copy(Ppn(2), Ppn(6), Lpn(0)).unwrap();
+    timed.program(Ppn(4), Page::copy(Lpn(0), Ppn(0)), MOVE).unwrap();
+    timed.program(Ppn(5), Page::copy(Lpn(0), Ppn(1)), MERGE).unwrap();
+    timed.program(Ppn(6), Page::copy(Lpn(0), Ppn(2)), MERGE).unwrap();
     let measured = timed.measured();
     assert_eq!((measured.relocations_ns, measured.merges_ns), (112_000, 224_000));
     assert_eq!(measured.elapsed_ns, 336_000);
@@ -80,23 +84,21 @@ fn a_block_on_one_lun_is_programmed_page_by_page() {
 #[test]
 fn a_host_write_waits_for_the_collection_before_it_on_whatever_lun() {
     let mut timed = timed(",channels=4,layout=block");
-    timed.begin_host_write();
-    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
-    timed.erase(BlockId(0)).unwrap();
-    timed.program(Ppn(8), Lpn(0), &[]).unwrap();
+    timed.program(Ppn(4), Page::copy(Lpn(0), Ppn(0)), MOVE).unwrap();
+    timed.erase(BlockId(0), MOVE).unwrap();
+    timed.program(Ppn(8), PAGE, HOST).unwrap();
     assert_eq!(timed.end_interval().response_max_ns, (112 + 1000 + 101) * 1000);
     // The next write, on another LUN, does not wait for one that follows this write.
-    timed.copyback(Ppn(4), Ppn(0), Lpn(0)).unwrap();
-    timed.erase(BlockId(1)).unwrap();
+    timed.program(Ppn(0), Page::copy(Lpn(0), Ppn(4)), LATER).unwrap();
+    timed.erase(BlockId(1), LATER).unwrap();
     assert_eq!(write(&mut timed, &[9]), [101]);
 }
 
 #[test]
 fn an_erase_waits_for_the_pages_that_leave_its_block() {
     let mut timed = timed(",channels=2,layout=block");
-    timed.begin_host_write();
-    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
-    timed.erase(BlockId(0)).unwrap();
+    timed.program(Ppn(4), Page::copy(Lpn(0), Ppn(0)), MOVE).unwrap();
+    timed.erase(BlockId(0), MOVE).unwrap();
     // 10 to read and 1 out, 1 in and 100 to program, and only then the erase.
     assert_eq!(elapsed_us(&timed), 112 + 1000);
     assert_eq!(timed.measured().occupied.busy_ns, [1_011_000, 101_000]);
@@ -105,7 +107,7 @@ fn an_erase_waits_for_the_pages_that_leave_its_block() {
 #[test]
 fn in_an_open_loop_page_writes_arrive_by_the_clock_of_the_trace() {
     let mut timed = timed(",arrivals=trace,speed-up=2");
-    timed.erase(BlockId(0)).unwrap();
+    timed.erase(BlockId(0), LATER).unwrap();
     timed.expect(&[5000, 5010, 5004, 6000]);
     // At 0, 5, 5 and 500 us after the erase.
     assert_eq!(write(&mut timed, &[0, 1, 2, 3]), [101, 197, 298, 101]);
@@ -126,8 +128,7 @@ fn intervals_add_up_to_the_whole() {
     let mut timed = timed("");
     let mut elapsed = 0;
     for page in 0..4 {
-        timed.begin_host_write();
-        timed.program(Ppn(page), Lpn(0), &[]).unwrap();
+        timed.program(Ppn(page), PAGE, HOST).unwrap();
         let interval = timed.end_interval();
         assert_eq!((interval.host_writes, interval.response_sum_ns), (1, 101_000));
         elapsed += interval.elapsed_ns;
@@ -152,8 +153,7 @@ fn a_request_is_complete_when_the_last_of_its_pages_is() {
     let mut timed = timed(",channels=4,unit=request");
     let _ = timed.begin_request(HostOp::Write, Arrival::Next);
     for page in 0..6 {
-        timed.begin_host_write();
-        timed.program(Ppn(page), Lpn(0), &[]).unwrap();
+        timed.program(Ppn(page), PAGE, HOST).unwrap();
     }
     timed.end_request();
     assert_eq!(timed.take_done_ns(), 202_000);
@@ -173,10 +173,9 @@ fn a_request_is_complete_when_the_last_of_its_pages_is() {
 fn a_read_waits_for_whatever_its_lun_was_asked_for_before() {
     let mut timed = timed(",unit=request,queue-depth=4");
     let _ = timed.begin_request(HostOp::Write, Arrival::Next);
-    timed.begin_host_write();
-    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
-    timed.erase(BlockId(0)).unwrap();
-    timed.program(Ppn(8), Lpn(0), &[]).unwrap();
+    timed.program(Ppn(4), Page::copy(Lpn(0), Ppn(0)), MOVE).unwrap();
+    timed.erase(BlockId(0), MOVE).unwrap();
+    timed.program(Ppn(8), PAGE, HOST).unwrap();
     timed.end_request();
     assert_eq!(read(&mut timed, Arrival::Next, &[Some(8)]), (112 + 1000 + 101 + 11) * 1000);
     // Trims and flushes take no time, so another request may follow at once.
@@ -192,10 +191,9 @@ fn a_read_waits_for_whatever_its_lun_was_asked_for_before() {
 #[test]
 fn with_the_rule_of_femu_nothing_waits_but_for_its_lun() {
     let mut timed = timed(",channels=4,layout=block,priority=femu");
-    timed.begin_host_write();
-    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
-    timed.erase(BlockId(2)).unwrap();
-    timed.program(Ppn(12), Lpn(0), &[]).unwrap();
+    timed.program(Ppn(4), Page::copy(Lpn(0), Ppn(0)), MOVE).unwrap();
+    timed.erase(BlockId(2), MOVE).unwrap();
+    timed.program(Ppn(12), PAGE, HOST).unwrap();
     assert_eq!(timed.end_interval().response_max_ns, 101_000);
     assert_eq!(timed.measured().occupied.busy_ns, [11_000, 101_000, 1_000_000, 101_000]);
 }
@@ -230,8 +228,7 @@ fn random_arrivals_come_at_their_rate() {
 /// A write of this page as a request, with a collection before it or not.
 fn ask_to_write(timed: &mut Timed<NoPayload>, arrival_ns: u64, page: u32) {
     let _ = timed.begin_request(HostOp::Write, Arrival::At(arrival_ns));
-    timed.begin_host_write();
-    timed.program(Ppn(page), Lpn(0), &[]).unwrap();
+    timed.program(Ppn(page), PAGE, HOST).unwrap();
     timed.end_request();
 }
 
@@ -254,9 +251,8 @@ fn a_read_overtakes_programs_and_erases_that_have_not_begun() {
         let mut timed = timed(&format!(",unit=request,priority={priority}"));
         ask_to_write(&mut timed, 0, 0);
         let _ = timed.begin_request(HostOp::Write, Arrival::At(1000));
-        timed.begin_host_write();
-        timed.erase(BlockId(3)).unwrap();
-        timed.program(Ppn(12), Lpn(0), &[]).unwrap();
+        timed.erase(BlockId(3), MOVE).unwrap();
+        timed.program(Ppn(12), PAGE, HOST).unwrap();
         timed.end_request();
         ask_to_read(&mut timed, 2000, 4);
         assert_eq!(longest_us(&timed), expected, "{priority}");
@@ -274,16 +270,15 @@ fn nothing_overtakes_what_it_depends_on() {
     assert_eq!(longest_us(&timed), [213, 202, 213]);
     // A collection: its programs follow its reads, the erase the programs, the write the erase.
     let _ = timed.begin_request(HostOp::Write, Arrival::At(1_000_000));
-    timed.begin_host_write();
-    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
-    timed.erase(BlockId(0)).unwrap();
-    timed.program(Ppn(0), Lpn(0), &[]).unwrap();
+    timed.program(Ppn(4), Page::copy(Lpn(0), Ppn(0)), MOVE).unwrap();
+    timed.erase(BlockId(0), MOVE).unwrap();
+    timed.program(Ppn(0), PAGE, HOST).unwrap();
     timed.end_request();
     assert_eq!(longest_us(&timed), [213, 11 + 101 + 1000 + 101, 1000 + 1213]);
     // A program follows the erase of its block, though the host does not wait for that.
-    timed.erase(BlockId(0)).unwrap();
+    timed.erase(BlockId(0), MOVE).unwrap();
     ask_to_write(&mut timed, 10_000_000, 0);
-    timed.erase(BlockId(2)).unwrap();
+    timed.erase(BlockId(2), MOVE).unwrap();
     ask_to_write(&mut timed, 20_000_000, 8);
     ask_to_write(&mut timed, 20_000_000, 0);
     assert_eq!(longest_us(&timed)[1..], [1213, 20_000 + 202]);
@@ -299,9 +294,8 @@ fn a_read_suspends_a_program_or_erase_as_often_as_it_may() {
     ] {
         let mut timed = timed(&format!("{begin}{more}"));
         let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
-        timed.begin_host_write();
-        timed.erase(BlockId(1)).unwrap();
-        timed.program(Ppn(4), Lpn(0), &[]).unwrap();
+        timed.erase(BlockId(1), MOVE).unwrap();
+        timed.program(Ppn(4), PAGE, HOST).unwrap();
         timed.end_request();
         ask_to_read(&mut timed, 50_000, 0);
         ask_to_read(&mut timed, 80_000, 0);
@@ -316,7 +310,7 @@ fn collections_come_before_or_after_the_host() {
         let mut timed = timed(&format!(",unit=request,priority=read-first,gc-priority={gc}"));
         // While a page is programmed, a step of a collection and two requests come.
         ask_to_write(&mut timed, 0, 0);
-        timed.copyback(Ppn(8), Ppn(4), Lpn(0)).unwrap();
+        timed.program(Ppn(4), Page::copy(Lpn(0), Ppn(8)), LATER).unwrap();
         ask_to_write(&mut timed, 0, 1);
         ask_to_read(&mut timed, 0, 12);
         assert_eq!(longest_us(&timed)[..2], expected, "{gc}");
@@ -327,7 +321,7 @@ fn collections_come_before_or_after_the_host() {
 fn waits_us(timed: &Timed<NoPayload>) -> [[u64; 6]; 2] {
     let waits = timed.measured().requests.unwrap().waits.unwrap();
     [&waits[0], &waits[1]]
-        .map(|of| std::array::from_fn(|cause| of.all().waits.get(Cause::ALL[cause]) / 1000))
+        .map(|of| std::array::from_fn(|cause| of.all().waits.get(Wait::ALL[cause]) / 1000))
 }
 
 #[test]
@@ -338,10 +332,9 @@ fn requests_wait_for_what_is_in_their_way() {
     {
         let mut timed = timed(&format!(",unit=request,waits=on,priority={priority}"));
         let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
-        timed.begin_host_write();
-        timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
-        timed.erase(BlockId(0)).unwrap();
-        timed.program(Ppn(8), Lpn(0), &[]).unwrap();
+        timed.program(Ppn(4), Page::copy(Lpn(0), Ppn(0)), MOVE).unwrap();
+        timed.erase(BlockId(0), MOVE).unwrap();
+        timed.program(Ppn(8), PAGE, HOST).unwrap();
         timed.end_request();
         ask_to_read(&mut timed, 0, 12);
         let later = if priority == "none" { 0 } else { 11 };
@@ -363,9 +356,8 @@ fn requests_wait_for_what_is_in_their_way() {
     // A read suspends the erase, and so the write waits longer for that.
     let mut timed = timed(",unit=request,waits=on,priority=read-first,suspend=both,suspend-us=5");
     let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
-    timed.begin_host_write();
-    timed.erase(BlockId(1)).unwrap();
-    timed.program(Ppn(4), Lpn(0), &[]).unwrap();
+    timed.erase(BlockId(1), MOVE).unwrap();
+    timed.program(Ppn(4), PAGE, HOST).unwrap();
     timed.end_request();
     ask_to_read(&mut timed, 50_000, 0);
     assert_eq!(waits_us(&timed), [[11, 0, 0, 0, 5, 0], [101, 0, 0, 0, 1016, 0]]);
@@ -378,8 +370,7 @@ fn program_buffered(
     step: impl Fn(&mut Timed<NoPayload>) -> bool,
 ) {
     while step(timed) {
-        timed.begin_host_write();
-        timed.program(Ppn(*next), Lpn(0), &[]).unwrap();
+        timed.program(Ppn(*next), PAGE, HOST).unwrap();
         *next += 1;
     }
 }
@@ -401,7 +392,7 @@ fn writes_wait_for_room_in_the_buffer_or_there_for_their_program() {
             program_buffered(&mut timed, &mut next, |timed| {
                 timed.begin_request(HostOp::Write, Arrival::At(0)) != Step::Arrived
             });
-            let write = BufferedWrite { lpn: Lpn(page), stream: None, lifetime: None, lacking: 0 };
+            let write = BufferedWrite { lpn: Lpn(page), hint: Hint::NONE };
             assert!(timed.buffer_write(write));
             timed.end_request();
         }
@@ -426,10 +417,9 @@ fn the_slowest_requests_are_kept_with_what_luns_did_meanwhile() {
         let mut timed = watched(&format!(",priority={priority}"), 2);
         ask_to_read(&mut timed, 0, 12);
         let _ = timed.begin_request(HostOp::Write, Arrival::At(100_000));
-        timed.begin_host_write();
-        timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
-        timed.erase(BlockId(0)).unwrap();
-        timed.program(Ppn(8), Lpn(0), &[]).unwrap();
+        timed.program(Ppn(4), Page::copy(Lpn(0), Ppn(0)), MOVE).unwrap();
+        timed.erase(BlockId(0), MOVE).unwrap();
+        timed.program(Ppn(8), PAGE, HOST).unwrap();
         timed.end_request();
         ask_to_read(&mut timed, 2_000_000, 8);
         ask_to_write(&mut timed, 3_000_000, 9);
@@ -457,7 +447,7 @@ fn the_slowest_requests_are_kept_with_what_luns_did_meanwhile() {
             ],
             "{priority}"
         );
-        assert_eq!(slowest[0].waits.get(Cause::Erase), 1_000_000);
+        assert_eq!(slowest[0].waits.get(Wait::Erase), 1_000_000);
     }
 }
 
@@ -465,9 +455,8 @@ fn the_slowest_requests_are_kept_with_what_luns_did_meanwhile() {
 fn a_suspended_operation_is_two_slices() {
     let mut timed = watched(",priority=read-first,suspend=both,suspend-us=5", 1);
     let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
-    timed.begin_host_write();
-    timed.erase(BlockId(1)).unwrap();
-    timed.program(Ppn(4), Lpn(0), &[]).unwrap();
+    timed.erase(BlockId(1), MOVE).unwrap();
+    timed.program(Ppn(4), PAGE, HOST).unwrap();
     timed.end_request();
     ask_to_read(&mut timed, 50_000, 0);
     let slowest = timed.measured().requests.unwrap().slowest;

@@ -3,7 +3,7 @@
 use crate::host_op::HostOp;
 use crate::owner::Owner;
 use crate::timeline::{SlowRequest, Slowest};
-use crate::waits::{Cause, WaitTimes, Waits};
+use crate::waits::{Wait, WaitTimes, Waits};
 
 /// What the last page of each request waited for, which is what the request did.
 #[derive(Debug, Clone, Default)]
@@ -55,10 +55,10 @@ impl Watch {
         let waits = match age_ns.checked_sub(program.total()) {
             Some(before_ns) => {
                 let mut waits = program;
-                waits.add(Cause::Buffer, before_ns);
+                waits.add(Wait::Buffer, before_ns);
                 waits
             }
-            None => Waits::of(Cause::Buffer, age_ns),
+            None => Waits::of(Wait::Buffer, age_ns),
         };
         self.page(request, waits);
     }
@@ -68,7 +68,7 @@ impl Watch {
         let [arrival_ns, taken_ns, done_ns] = times_ns;
         let response_ns = done_ns - arrival_ns;
         let mut waits = self.open[request as usize];
-        waits.add(Cause::Queue, taken_ns - arrival_ns);
+        waits.add(Wait::Queue, taken_ns - arrival_ns);
         debug_assert_eq!(waits.total(), response_ns, "{op:?}: {waits:?}");
         self.of[op as usize].record(&waits);
         if let Some(slowest) = &mut self.slowest {

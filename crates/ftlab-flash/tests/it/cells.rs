@@ -1,6 +1,8 @@
 //! Closed forms of times that depend on the page: word lines, planes and retries, with every priority.
 
-use ftlab_flash::{Arrival, BlockId, Flash, Geometry, HostOp, Lpn, NoPayload, Ppn, Timed, Timing};
+use ftlab_flash::{
+    Arrival, BlockId, Cause, Flash, Geometry, HostOp, Lpn, NoPayload, Page, Ppn, Timed, Timing,
+};
 
 const BLOCKS: u32 = 4;
 const PAGES_PER_BLOCK: u32 = 96;
@@ -19,8 +21,7 @@ fn mean_us(timed: &mut Timed<NoPayload>, op: HostOp, block: u32) -> (f64, u64) {
         if op == HostOp::Read {
             timed.read_for_host(Some(Ppn(page)));
         } else {
-            timed.begin_host_write();
-            timed.program(Ppn(page), Lpn(page), &[]).unwrap();
+            timed.program(Ppn(page), Page::new(Lpn(page), &[]), Cause::Host.awaited()).unwrap();
         }
         timed.end_request();
     }
@@ -93,7 +94,8 @@ fn a_flash_page_is_read_once_for_a_collection_and_for_a_request() {
             (0..PAGES_PER_BLOCK).for_each(|page| timed.read_for_host(Some(Ppn(page))));
             timed.end_request();
             for page in 0..PAGES_PER_BLOCK {
-                timed.copyback(Ppn(page), Ppn(PAGES_PER_BLOCK + page), Lpn(page)).unwrap();
+                let (to, copy) = (Ppn(PAGES_PER_BLOCK + page), Page::copy(Lpn(page), Ppn(page)));
+                timed.program(to, copy, Cause::Move.unawaited()).unwrap();
             }
             let measured = timed.measured();
             let reads_ns = pages * 5_000 + pages / together * 40_000;
@@ -121,7 +123,7 @@ fn retries_make_reads_longer_step_by_step_as_blocks_wear() {
             assert!((worn - 50.0 * (1.0 + retries)).abs() < 1e-9, "{priority}: {worn}");
             let new = mean_us(&mut timed, HostOp::Read, 2).0;
             assert!((new - 50.0).abs() < 1e-9, "{priority}: {new}");
-            timed.erase(BlockId(1)).unwrap();
+            timed.erase(BlockId(1), Cause::Move.unawaited()).unwrap();
         }
     }
 }
@@ -137,11 +139,11 @@ fn copies_and_reads_of_the_ftl_take_the_time_of_their_pages_too() {
         timed.measure();
         assert_eq!(timed.begin_request(HostOp::Write, Arrival::Next), ftlab_flash::Step::Arrived);
         timed.measure();
-        timed.begin_host_write();
-        timed.copyback(Ppn(1), Ppn(96), Lpn(1)).unwrap();
-        timed.merge_copy(Ppn(2), Ppn(97), Lpn(2)).unwrap();
-        timed.read(Ppn(3), &mut []).unwrap();
-        timed.program(Ppn(98), Lpn(0), &[]).unwrap();
+        let copy = |from| Page::copy(Lpn(from), Ppn(from));
+        timed.program(Ppn(96), copy(1), Cause::Move.awaited()).unwrap();
+        timed.program(Ppn(97), copy(2), Cause::Merge.awaited()).unwrap();
+        timed.read(Ppn(3), &mut [], Cause::Host.awaited()).unwrap();
+        timed.program(Ppn(98), Page::new(Lpn(0), &[]), Cause::Host.awaited()).unwrap();
         timed.end_request();
         let measured = timed.measured();
         assert_eq!(measured.relocations_ns, 140_000, "{timing}");

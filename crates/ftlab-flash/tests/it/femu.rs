@@ -1,7 +1,9 @@
 //! `priority=femu` against its rule written down as such: each LUN has a time from which it is available; an
 //! operation starts then or now, whichever is later, and that time becomes its end.
 
-use ftlab_flash::{Arrival, BlockId, Flash, Geometry, HostOp, Lpn, NoPayload, Ppn, Timed, Timing};
+use ftlab_flash::{
+    Arrival, BlockId, Cause, Flash, Geometry, HostOp, Lpn, NoPayload, Page, Ppn, Timed, Timing,
+};
 
 const LUNS: usize = 64;
 const READ_NS: u64 = 40_000;
@@ -36,11 +38,11 @@ impl Random {
 fn collect(timed: &mut Timed<NoPayload>, twin: &mut Twin, random: &mut Random, now: u64) {
     for _ in 0..random.below(40) {
         let (from, to) = (random.below(PAGES), random.below(PAGES));
-        timed.copyback(Ppn(from), Ppn(to), Lpn(0)).unwrap();
+        timed.program(Ppn(to), Page::copy(Lpn(0), Ppn(from)), Cause::Move.awaited()).unwrap();
         twin.advance(from, now, READ_NS);
         twin.advance(to, now, PROGRAM_NS);
     }
-    timed.erase(BlockId(random.below(PAGES / 256))).unwrap();
+    timed.erase(BlockId(random.below(PAGES / 256)), Cause::Move.awaited()).unwrap();
     for lun in 0..LUNS as u32 {
         twin.advance(lun, now, ERASE_NS);
     }
@@ -65,11 +67,10 @@ fn ten_thousand_random_requests_take_the_same_time_as_by_the_rule() {
                 done = done.max(twin.advance(page, now, READ_NS));
                 continue;
             }
-            timed.begin_host_write();
             if random.below(200) == 0 {
                 collect(&mut timed, &mut twin, &mut random, now);
             }
-            timed.program(Ppn(page), Lpn(0), &[]).unwrap();
+            timed.program(Ppn(page), Page::new(Lpn(0), &[]), Cause::Host.awaited()).unwrap();
             done = done.max(twin.advance(page, now, PROGRAM_NS));
         }
         timed.end_request();

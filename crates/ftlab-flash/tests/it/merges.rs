@@ -1,6 +1,8 @@
 //! A merge that is timed as one takes as long as its copies one by one.
 
-use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Merge, NoPayload, Ppn, Timed, Timing};
+use ftlab_flash::{
+    BlockId, Cause, Flash, Geometry, Lpn, Merge, NoPayload, Page, Ppn, Timed, Timing,
+};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -43,9 +45,10 @@ impl Both {
             let live = (0..count).map(|step| u64::from(!is_rare(random, rare[1])) << step).sum();
             let [data, to] = [data, to].map(|page| Ppn(page + first));
             let merge = Merge { lpn: Lpn(first), data, to, live, log_pages: &log_pages };
-            self.at_once.merge(merge).unwrap();
-            for (from, to, lpn) in merge.copies() {
-                self.one_by_one.merge_copy(from, to, lpn).unwrap();
+            let purpose = Cause::Merge.unawaited();
+            self.at_once.merge(merge, purpose).unwrap();
+            for (to, page) in merge.copies() {
+                self.one_by_one.program(to, page, purpose).unwrap();
             }
         }
     }
@@ -91,12 +94,12 @@ fn a_merge_takes_as_long_as_its_copies() {
                 let page = Ppn(random.below(BLOCKS * PAGES_PER_BLOCK));
                 match random.below(4) {
                     0 | 1 => both.each(|timed| {
-                        timed.begin_host_write();
-                        timed.program(page, Lpn(0), &[]).unwrap();
+                        let new = Page::new(Lpn(0), &[]);
+                        timed.program(page, new, Cause::Host.awaited()).unwrap();
                     }),
                     2 => {
                         let block = BlockId(random.below(BLOCKS));
-                        both.each(|timed| timed.erase(block).unwrap());
+                        both.each(|timed| timed.erase(block, Cause::Merge.unawaited()).unwrap());
                     }
                     _ => {
                         let first = random.below(PAGES_PER_BLOCK) * random.below(2);

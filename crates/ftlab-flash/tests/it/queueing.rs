@@ -1,6 +1,8 @@
 //! Response times against closed forms of queueing theory.
 
-use ftlab_flash::{Arrival, Flash, Geometry, HostOp, Lpn, Measured, NoPayload, Ppn, Timed, Timing};
+use ftlab_flash::{
+    Arrival, Cause, Flash, Geometry, HostOp, Lpn, Measured, NoPayload, Page, Ppn, Timed, Timing,
+};
 
 const REQUESTS: u32 = 1_000_000;
 
@@ -16,8 +18,7 @@ fn timed(timing: &str) -> Timed<NoPayload> {
 fn ask(timed: &mut Timed<NoPayload>, op: HostOp, arrival: Arrival, page: u32) {
     let _ = timed.begin_request(op, arrival);
     if op == HostOp::Write {
-        timed.begin_host_write();
-        timed.program(Ppn(page), Lpn(0), &[]).unwrap();
+        timed.program(Ppn(page), Page::new(Lpn(0), &[]), Cause::Host.awaited()).unwrap();
     } else {
         timed.read_for_host(Some(Ppn(page)));
     }

@@ -3,8 +3,8 @@
 use crate::bits::Bits;
 use crate::page::DriveConfig;
 use crate::stream::{Stream, StreamId};
-use crate::{Counters, FtlError, Observer, hardware};
-use ftlab_flash::{BlockId, BlockOf, Flash, Geometry, Lpn, Merge, Ppn};
+use crate::{Counters, FtlError, Observer, PageWrite, hardware};
+use ftlab_flash::{BlockId, BlockOf, Cause, Flash, Geometry, Lpn, Merge, Page, Ppn, Purpose};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -33,6 +33,8 @@ pub struct Drive<F, O> {
     pub(crate) flash: F,
     pub(crate) observer: O,
     pub(crate) counters: Counters,
+    /// Whether a page write of the host waits for the present one.
+    pub(crate) is_awaited: bool,
     geometry: Geometry,
     block_of: BlockOf,
     /// Logical block -> data block.
@@ -67,6 +69,7 @@ impl<F: Flash, O: Observer> Drive<F, O> {
             flash,
             observer,
             counters: Counters::new(streams.len()),
+            is_awaited: false,
             geometry,
             block_of: geometry.block_of(),
             data_blocks: (0..data_blocks).map(BlockId).collect(),
@@ -175,9 +178,15 @@ impl<F: Flash, O: Observer> Drive<F, O> {
         self.stream_blocks[stream.index()] += 1;
     }
 
+    /// What an operation of the present write is for.
+    #[inline]
+    fn purpose(&self, cause: Cause) -> Purpose {
+        Purpose { cause, is_awaited: self.is_awaited }
+    }
+
     /// Erases `block`, which holds no newest version any more.
-    pub fn erase(&mut self, block: BlockId) -> Outcome<(), F> {
-        self.flash.erase(block).map_err(FtlError::Flash)?;
+    pub fn erase(&mut self, block: BlockId, cause: Cause) -> Outcome<(), F> {
+        self.flash.erase(block, self.purpose(cause)).map_err(FtlError::Flash)?;
         self.observer.erase(block);
         let stream = self.stream_of(block).index();
         self.counters.streams[stream].erases += 1;
@@ -187,22 +196,24 @@ impl<F: Flash, O: Observer> Drive<F, O> {
         Ok(())
     }
 
-    /// Writes `lpn`, which is clean, to its data block.
+    /// Writes a page that is clean to its data block.
     #[inline]
-    pub(crate) fn write_in_place(&mut self, lpn: Lpn, data: &[u8]) -> Outcome<(), F> {
+    pub(crate) fn write_in_place(&mut self, write: PageWrite<'_>) -> Outcome<(), F> {
+        let lpn = write.page.lpn;
         let to = self.data_page(lpn);
-        self.flash.program(to, lpn, data).map_err(FtlError::Flash)?;
+        self.flash.program(to, write.page, write.purpose).map_err(FtlError::Flash)?;
         self.programmed.set(lpn.0);
         self.live.set(lpn.0);
         self.observer.host_write(lpn, to, DATA);
         Ok(())
     }
 
-    /// Writes `lpn` to the log block `block`, which has room.
+    /// Writes a page to the log block `block`, which has room.
     #[inline]
-    pub fn write_to(&mut self, block: BlockId, lpn: Lpn, data: &[u8]) -> Outcome<(), F> {
+    pub fn write_to(&mut self, block: BlockId, write: PageWrite<'_>) -> Outcome<(), F> {
+        let lpn = write.page.lpn;
         let to = self.next_page(block);
-        self.flash.program(to, lpn, data).map_err(FtlError::Flash)?;
+        self.flash.program(to, write.page, write.purpose).map_err(FtlError::Flash)?;
         self.append(block, to, lpn);
         self.live.set(lpn.0);
         self.observer.host_write(lpn, to, self.stream_of(block));
@@ -212,7 +223,8 @@ impl<F: Flash, O: Observer> Drive<F, O> {
     /// Moves the valid page `from` of the log, which holds `lpn`, to the log block `block`.
     pub fn relocate(&mut self, from: Ppn, lpn: Lpn, block: BlockId) -> Outcome<(), F> {
         let to = self.next_page(block);
-        self.flash.copyback(from, to, lpn).map_err(FtlError::Flash)?;
+        let (page, purpose) = (Page::copy(lpn, from), self.purpose(Cause::Move));
+        self.flash.program(to, page, purpose).map_err(FtlError::Flash)?;
         self.append(block, to, lpn);
         let left = self.stream_of(self.block_of.page(from));
         self.counters.streams[left.index()].relocations += 1;
@@ -299,6 +311,7 @@ impl<F: Flash, O: Observer> Drive<F, O> {
         let pages = self.pages_in(logical);
         let data = self.geometry.first_page(self.data_blocks[logical.0 as usize]).0;
         let to = self.geometry.first_page(to).0;
+        let purpose = self.purpose(Cause::Merge);
         let mut copies = 0;
         for first in (pages.start + offset..pages.end).step_by(Merge::PAGES_MAX as usize) {
             let (place, end) = (first - pages.start, pages.end.min(first + Merge::PAGES_MAX));
@@ -309,7 +322,7 @@ impl<F: Flash, O: Observer> Drive<F, O> {
                 live: self.live.bits(first, end),
                 log_pages: &self.log_page_of[first as usize..end as usize],
             };
-            self.flash.merge(merge).map_err(FtlError::Flash)?;
+            self.flash.merge(merge, purpose).map_err(FtlError::Flash)?;
             self.observer.merge(merge);
             copies += merge.pages();
         }
@@ -323,7 +336,7 @@ impl<F: Flash, O: Observer> Drive<F, O> {
         self.log_page_of[pages.start as usize..pages.end as usize].fill(NONE);
         self.programmed.copy(&self.live, pages.start, pages.end);
         let old = std::mem::replace(&mut self.data_blocks[logical.0 as usize], block);
-        self.erase(old)
+        self.erase(old, Cause::Merge)
     }
 
     /// The pages of `logical`.

@@ -29,11 +29,11 @@
 //! Fully-Associative Sector Translation", ACM TECS 6(3), 2007; Lim, Lee and Moon, "FASTer FTL for
 //! Enterprise-Class Flash Memory SSDs", SNAPI 2010, section III.
 
-use crate::Observer;
 use crate::hybrid::sequential::{SEQUENTIAL, SequentialBlock};
 use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
 use crate::stream::{Stream, StreamId};
-use ftlab_flash::{BlockId, Flash, Lpn};
+use crate::{Observer, PageWrite};
+use ftlab_flash::{BlockId, Cause, Flash};
 use std::collections::VecDeque;
 
 ftlab_spec::parameters! {
@@ -81,7 +81,7 @@ impl Fast {
             Some(sequential) => sequential.on_full_merge(drive, logical),
             None => Ok(()),
         })?;
-        drive.erase(victim)
+        drive.erase(victim, Cause::Merge)
     }
 }
 
@@ -121,18 +121,17 @@ impl LogSpace for Fast {
     fn write<F: Flash, O: Observer>(
         &mut self,
         drive: &mut Drive<F, O>,
-        lpn: Lpn,
-        data: &[u8],
+        write: PageWrite<'_>,
     ) -> Outcome<(), F> {
         let block = match &mut self.sequential {
-            Some(sequential) => sequential.place(drive, lpn)?,
+            Some(sequential) => sequential.place(drive, write.page.lpn)?,
             None => None,
         };
         let block = match block {
             Some(block) => block,
             None => self.make_room(drive)?,
         };
-        drive.write_to(block, lpn, data)
+        drive.write_to(block, write)
     }
 
     fn memory_bytes(&self) -> usize {

@@ -30,11 +30,11 @@
 //! # Reference
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section IV.
 
-use crate::Observer;
 use crate::hybrid::isolation::{Isolation, IsolationKind};
 use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
 use crate::stream::{Stream, StreamId};
-use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
+use crate::{Observer, PageWrite};
+use ftlab_flash::{BlockId, Cause, Flash, Ppn};
 use std::collections::VecDeque;
 
 ftlab_spec::parameters! {
@@ -105,7 +105,7 @@ impl Faster {
         if drive.stream_of(victim) == HOST {
             self.give_second_chance(drive, victim)?;
             self.queue.pop_front();
-            drive.erase(victim)
+            drive.erase(victim, Cause::Move)
         } else {
             self.second_chance.take_if(|open| *open == victim);
             self.queue.pop_front();
@@ -177,11 +177,10 @@ impl LogSpace for Faster {
     fn write<F: Flash, O: Observer>(
         &mut self,
         drive: &mut Drive<F, O>,
-        lpn: Lpn,
-        data: &[u8],
+        write: PageWrite<'_>,
     ) -> Outcome<(), F> {
         let block = self.make_room(drive)?;
-        drive.write_to(block, lpn, data)
+        drive.write_to(block, write)
     }
 
     fn memory_bytes(&self) -> usize {

@@ -21,10 +21,10 @@
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section II.B;
 //! Ban, "Flash File System Optimized for Page-mode Flash Technologies", US patent 5,937,425, 1999.
 
-use crate::Observer;
 use crate::hybrid::{Drive, LogSize, LogSpace, LogicalBlock, Outcome};
 use crate::stream::{Stream, StreamId};
-use ftlab_flash::{BlockId, Flash, Lpn};
+use crate::{Observer, PageWrite};
+use ftlab_flash::{BlockId, Cause, Flash, Lpn};
 use ftlab_spec::NoParameters;
 
 const REPLACEMENT: StreamId = StreamId(1);
@@ -74,7 +74,7 @@ impl Fmax {
         self.used -= 1;
         drive.count_reclaim(block);
         drive.full_merge(logical)?;
-        drive.erase(block)
+        drive.erase(block, Cause::Merge)
     }
 }
 
@@ -107,11 +107,10 @@ impl LogSpace for Fmax {
     fn write<F: Flash, O: Observer>(
         &mut self,
         drive: &mut Drive<F, O>,
-        lpn: Lpn,
-        data: &[u8],
+        write: PageWrite<'_>,
     ) -> Outcome<(), F> {
-        let block = self.make_room(drive, drive.logical_block(lpn))?;
-        drive.write_to(block, lpn, data)
+        let block = self.make_room(drive, drive.logical_block(write.page.lpn))?;
+        drive.write_to(block, write)
     }
 
     fn memory_bytes(&self) -> usize {

@@ -5,9 +5,9 @@ use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
 use crate::page::{ConfigError, DriveConfig};
 use crate::{
     BlockUse, Broken, Counters, DynFtl, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer,
-    StreamUse,
+    PageWrite, StreamUse,
 };
-use ftlab_flash::{Flash, Lpn, Ppn};
+use ftlab_flash::{Cause, Flash, Lpn, Ppn};
 
 /// How many writes ahead an entry of the map of the log is fetched.
 const FETCH_MAPPING_AHEAD: usize = 24;
@@ -45,14 +45,14 @@ impl<L: LogSpace, F: Flash, O: Observer> Hybrid<L, F, O> {
     }
 
     #[inline]
-    fn write_page(&mut self, lpn: Lpn, data: &[u8]) -> Outcome<(), F> {
-        self.drive.flash.begin_host_write();
+    fn write_one(&mut self, write: PageWrite<'_>) -> Outcome<(), F> {
+        self.drive.is_awaited = write.purpose.is_awaited;
         self.drive.counters.host_writes += 1;
         self.log.before_write(&mut self.drive)?;
-        if self.drive.is_clean(lpn) {
-            self.drive.write_in_place(lpn, data)
+        if self.drive.is_clean(write.page.lpn) {
+            self.drive.write_in_place(write)
         } else {
-            self.log.write(&mut self.drive, lpn, data)
+            self.log.write(&mut self.drive, write)
         }
     }
 }
@@ -77,8 +77,8 @@ impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
     type Flash = F;
     type Observer = O;
 
-    fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>> {
-        self.write_page(lpn, data)
+    fn write_page(&mut self, write: PageWrite<'_>) -> Result<(), ErrorOf<Self>> {
+        self.write_one(write)
     }
 
     fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
@@ -88,7 +88,10 @@ impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
 
     fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>> {
         match self.drive.flash_page(lpn) {
-            Some(page) => self.drive.flash.read(page, data).map(|()| true).map_err(FtlError::Flash),
+            Some(page) => {
+                let read = self.drive.flash.read(page, data, Cause::Host.unawaited());
+                read.map(|()| true).map_err(FtlError::Flash)
+            }
             None => Ok(false),
         }
     }
@@ -98,7 +101,7 @@ impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
             if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
                 self.drive.prefetch_mapping(soon);
             }
-            self.write_page(lpn, &[])?;
+            self.write_one(PageWrite::by_host(lpn, &[]))?;
         }
         Ok(())
     }

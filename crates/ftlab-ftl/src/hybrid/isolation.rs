@@ -3,7 +3,7 @@
 use crate::Observer;
 use crate::hybrid::{Drive, Outcome};
 use crate::stream::StreamId;
-use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
+use ftlab_flash::{BlockId, Cause, Flash, Lpn, Ppn};
 use std::collections::VecDeque;
 
 ftlab_spec::choices! {
@@ -62,7 +62,8 @@ impl Isolation {
             }
             IsolationKind::InPlace => {}
         }
-        drive.erase(victim)
+        let is_merged = self.kind == IsolationKind::Off;
+        drive.erase(victim, if is_merged { Cause::Merge } else { Cause::Move })
     }
 
     /// Copies the valid pages of `victim`; one that is merged on the way needs no copy.
@@ -147,7 +148,7 @@ impl Isolation {
             }
             self.blocks.pop_front();
             self.done = 0;
-            drive.erase(oldest)?;
+            drive.erase(oldest, Cause::Merge)?;
         }
         Ok(None)
     }

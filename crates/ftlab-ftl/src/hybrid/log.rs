@@ -3,8 +3,8 @@
 use crate::hybrid::{Drive, Outcome};
 use crate::page::{ConfigError, DriveConfig};
 use crate::stream::Stream;
-use crate::{Metadata, Observer};
-use ftlab_flash::{Flash, Lpn};
+use crate::{Metadata, Observer, PageWrite};
+use ftlab_flash::Flash;
 use ftlab_spec::Parameters;
 
 /// Where pages go that their data blocks cannot take, and what is merged when.
@@ -42,8 +42,7 @@ pub trait LogSpace: Send + Sized + 'static {
     fn write<F: Flash, O: Observer>(
         &mut self,
         drive: &mut Drive<F, O>,
-        lpn: Lpn,
-        data: &[u8],
+        write: PageWrite<'_>,
     ) -> Outcome<(), F>;
 
     /// Bytes of memory that it takes beside the drive's own tables.

@@ -3,7 +3,7 @@
 use crate::Observer;
 use crate::hybrid::{Drive, LogicalBlock, Outcome};
 use crate::stream::StreamId;
-use ftlab_flash::{BlockId, Flash, Lpn};
+use ftlab_flash::{BlockId, Cause, Flash, Lpn};
 
 pub(super) const SEQUENTIAL: StreamId = StreamId(2);
 
@@ -53,7 +53,7 @@ impl SequentialBlock {
         logical: LogicalBlock,
     ) -> Outcome<(), F> {
         match self.current.take_if(|(owner, _)| *owner == logical) {
-            Some((_, block)) => drive.erase(block),
+            Some((_, block)) => drive.erase(block, Cause::Merge),
             None => Ok(()),
         }
     }
@@ -64,7 +64,7 @@ impl SequentialBlock {
             drive.adopt(owner, block)
         } else {
             drive.full_merge(owner)?;
-            drive.erase(block)
+            drive.erase(block, Cause::Merge)
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::page::policy::{Hint, Lifetime, Policy};
 use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, Refresh, Resume, WearLeveling};
 use crate::registry::{PolicyVisitor, covering_names, with_policy};
 use crate::stream::Stream;
-use crate::{Ftl, PageBatch};
+use crate::{Ftl, PageBatch, PageWrite};
 use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Memory, NoPayload};
 use ftlab_spec::Spec;
 use proptest::prelude::*;
@@ -259,7 +259,9 @@ impl PolicyVisitor for AgainstTwin<'_> {
         for (step, operation) in operations.iter().enumerate() {
             match *operation {
                 Operation::Write(lpn) => {
-                    fast.write_page(lpn, hint(step), &content(lpn, step)).unwrap();
+                    let data = content(lpn, step);
+                    let write = PageWrite { hint: hint(step), ..PageWrite::by_host(lpn, &data) };
+                    fast.write_one(write).unwrap();
                     naive.write(lpn, hint(step));
                     written[lpn.index()] = Some(content(lpn, step));
                 }

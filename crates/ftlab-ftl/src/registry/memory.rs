@@ -5,6 +5,7 @@
 //! samples do not grow with the drive alone.
 
 use crate::page::entry::DriveShape;
+use crate::page::policy::Policy;
 use crate::registry::build::boxed_policy;
 use crate::registry::list::HYBRIDS;
 use ftlab_spec::{Spec, SpecError};
@@ -25,8 +26,9 @@ const SMALL_PAGES: u32 = 512;
 /// are [fitted](crate::registry::fit) to the drive. A hybrid-mapped one has no more than the tables of its drive.
 pub fn memory_bytes(spec: &Spec, shape: DriveShape) -> Result<u64, SpecError> {
     let is_hybrid = HYBRIDS.iter().any(|row| row.name == spec.name);
-    let policy_bytes = if is_hybrid { 0 } else { policy_bytes(spec, shape)? };
-    Ok(drive_bytes(shape) + policy_bytes)
+    let of_policy =
+        if is_hybrid { 0 } else { policy_bytes(shape, |small| boxed_policy(spec, small))? };
+    Ok(drive_bytes(shape) + of_policy)
 }
 
 /// Bytes of the tables of a drive, of either mapping.
@@ -37,10 +39,13 @@ pub fn drive_bytes(shape: DriveShape) -> u64 {
         + u64::from(shape.blocks) * BLOCK_BYTES
 }
 
-/// Bytes of the policy.
-fn policy_bytes(spec: &Spec, shape: DriveShape) -> Result<u64, SpecError> {
+/// Bytes of the policy that `make` makes for a drive of this size; it makes smaller ones only, if it can.
+pub fn policy_bytes(
+    shape: DriveShape,
+    make: impl Fn(DriveShape) -> Result<Box<dyn Policy>, SpecError>,
+) -> Result<u64, SpecError> {
     let of = |small| {
-        let policy = boxed_policy(spec, small)?;
+        let policy = make(small)?;
         let samples = policy.sample_bytes(shape.logical_pages);
         let grows = policy.memory_bytes().saturating_sub(samples.here);
         Ok::<_, SpecError>([grows as f64, samples.most as f64])

@@ -122,12 +122,21 @@ pub fn fit(spec: &Spec, shape: DriveShape, oracle: &[OracleGroup]) -> Result<Spe
     let named = Named::new(&spec.name)?;
     let given = named.values(spec, None)?;
     let fitted = named.values(spec, Some(&FitContext { ftl: &spec.name, shape, oracle }))?;
+    Ok(with_fitted(spec, &given, fitted))
+}
+
+/// `spec` with the values that fitting has changed: all parameters, as they were `given` and as they were `fitted`.
+pub fn with_fitted(
+    spec: &Spec,
+    given: &[(&'static str, String)],
+    fitted: Vec<(&'static str, String)>,
+) -> Spec {
     let mut spec = spec.clone();
-    for ((key, value), _) in fitted.into_iter().zip(&given).filter(|(new, old)| new != *old) {
+    for ((key, value), _) in fitted.into_iter().zip(given).filter(|(new, old)| new != *old) {
         spec.arguments.retain(|(other, _)| other != key);
         spec.arguments.push((key.to_owned(), value));
     }
-    Ok(spec)
+    spec
 }
 
 /// The hints that the FTL asks for that `spec` names.

@@ -1,8 +1,8 @@
-//! FTLs over flash with a clock.
+//! FTLs over flash with a clock, and over flash that counts.
 
-use ftlab_flash::{Geometry, Lpn, NoPayload, Timed, Timing};
+use ftlab_flash::{Cause, Counted, Flash, Geometry, Lpn, NoPayload, Operations, Timed, Timing};
 use ftlab_ftl::PageBatch;
-use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::page::{DriveConfig, Refresh, WearLeveling};
 use ftlab_ftl::registry::{
     DriveShape, DynFtl, OracleGroup, build_boxed, fit, ftl_names, policy_names,
 };
@@ -21,7 +21,11 @@ fn worn_in(ftl: &str, timing: &str, early: bool) -> DynFtl<Timed<NoPayload>, ()>
         config()
     };
     let timing = Timing::from_spec(&timing.parse().unwrap()).unwrap();
-    let flash = Timed::new(NoPayload, &timing, &config.geometry);
+    written(ftl, config, Timed::new(NoPayload, &timing, &config.geometry))
+}
+
+/// The same on any flash.
+fn written<F: Flash + Send + 'static>(ftl: &str, config: DriveConfig, flash: F) -> DynFtl<F, ()> {
     let groups = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
     let shape = DriveShape::new(&config);
     let ftl = fit(&ftl.parse().unwrap(), shape, &groups).unwrap();
@@ -86,4 +90,32 @@ fn a_multi_block_merge_lasts_longer_than_that_of_one_block() {
         ftl.flash_mut().measured().response_times.max_ns()
     };
     assert!(longest("2r-greedy") > longest("1r-greedy"));
+}
+
+#[test]
+fn every_operation_has_the_cause_for_which_it_is_counted() {
+    let scheduled = policy_names();
+    let mut blocks = [0; 2];
+    for name in ftl_names() {
+        let mut config = config();
+        if scheduled.contains(&name) {
+            config.wear = WearLeveling { threshold: 6, ..config.wear };
+            config.refresh = Refresh { age_writes: 9000, ..Refresh::default() };
+        }
+        let ftl = written(&name, config, Counted::new(NoPayload));
+        let of = |cause| ftl.flash().of(cause);
+        let sum = |count: fn(Operations) -> u64| -> u64 {
+            Cause::ALL.iter().map(|cause| count(of(*cause))).sum()
+        };
+        let counters = ftl.counters();
+        assert_eq!(of(Cause::Host).programs, counters.host_writes, "{name}");
+        assert_eq!(sum(|it| it.programs + it.copies), counters.programs(), "{name}");
+        assert_eq!(sum(|it| it.erases), counters.erases(), "{name}");
+        assert_eq!(of(Cause::Merge).copies, counters.merges.copies, "{name}");
+        let rewritten = (of(Cause::Refresh).erases, of(Cause::Refresh).copies);
+        assert_eq!(rewritten, (ftl.refreshed().blocks, ftl.refreshed().pages), "{name}");
+        (blocks[0], blocks[1]) = (blocks[0] + rewritten.0, blocks[1] + of(Cause::Wear).erases);
+        assert_eq!(of(Cause::Fold), of(Cause::Retire), "{name}: neither");
+    }
+    assert!(blocks.iter().all(|blocks| *blocks > 0), "rewritten and levelled: {blocks:?}");
 }

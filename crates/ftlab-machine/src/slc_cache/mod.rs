@@ -18,12 +18,11 @@ mod options;
 #[cfg(test)]
 mod tests;
 
-use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Ppn};
-use ftlab_ftl::page::Refreshed;
+use ftlab_flash::{BlockId, Cause, Flash, Geometry, Hint, Lpn, Page, Ppn, Purpose};
 use ftlab_ftl::registry::DynFtl;
 use ftlab_ftl::{
-    BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, NO_HANDLE, Observer,
-    PageBatch, PlacementHandles, SlcCounts, StreamCounters, StreamUse,
+    BlockUse, Broken, Counters, DynInner, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer,
+    PageBatch, PageWrite, SlcCounts, StreamCounters, StreamUse,
 };
 use std::ops::Range;
 
@@ -57,7 +56,6 @@ pub(crate) struct SlcCached<F: Flash, O: Observer> {
     /// Pages that the host trimmed in the cache.
     trims: u64,
     counts: SlcCounts,
-    batch: PageBatch,
 }
 
 impl<F: Flash, O: Observer> SlcCached<F, O> {
@@ -87,7 +85,6 @@ impl<F: Flash, O: Observer> SlcCached<F, O> {
             hidden_trims: 0,
             trims: 0,
             counts: SlcCounts::default(),
-            batch: PageBatch::default(),
         }
     }
 
@@ -97,26 +94,28 @@ impl<F: Flash, O: Observer> SlcCached<F, O> {
         Ppn(self.first + block * self.stride + offset)
     }
 
-    /// The host writes a page, which names this stream if any does.
-    fn put(&mut self, lpn: Lpn, stream: Option<u16>, data: &[u8]) -> Result<(), ErrorOf<Self>> {
+    /// Writes a page into the cache, or past it.
+    fn put(&mut self, write: PageWrite<'_>) -> Result<(), ErrorOf<Self>> {
+        let lpn = write.page.lpn;
         if self.full == self.blocks && self.options.full == WhenFull::Bypass {
             self.counts.bypassed += 1;
             self.drop(lpn);
-            return self.write_below(lpn, stream);
+            let hint = Hint { stream: write.hint.stream, ..Hint::NONE };
+            return self.ftl.write_page(PageWrite { hint, ..write });
         }
         self.drop(lpn);
         self.hide(lpn)?;
-        self.ftl.flash_mut().begin_host_write();
         while self.full == self.blocks {
-            self.fold(self.pages_per_block)?;
+            self.fold(self.pages_per_block, write.purpose.because_of(Cause::Fold))?;
         }
         let open = (self.oldest + self.full) % self.blocks;
         let place = open * self.pages_per_block + self.next;
         let to = self.flash_page_of(place);
-        self.ftl.flash_mut().program(to, lpn, data).map_err(FtlError::Flash)?;
+        let flash = self.ftl.flash_mut();
+        flash.program(to, write.page, write.purpose).map_err(FtlError::Flash)?;
         self.counts.writes += 1;
         self.place_of[lpn.index()] = place;
-        self.pages[place as usize] = (lpn.0, stream.unwrap_or(NO_HANDLE));
+        self.pages[place as usize] = (lpn.0, write.hint.stream);
         self.next += 1;
         if self.next == self.pages_per_block {
             (self.full, self.next) = (self.full + 1, 0);
@@ -140,16 +139,8 @@ impl<F: Flash, O: Observer> SlcCached<F, O> {
         is_there
     }
 
-    /// The FTL writes a page.
-    fn write_below(&mut self, lpn: Lpn, stream: Option<u16>) -> Result<(), ErrorOf<Self>> {
-        self.batch.clear();
-        self.batch.writes.push(lpn);
-        self.batch.streams.extend(stream);
-        self.ftl.write_some(&self.batch, 0..1)
-    }
-
     /// Folds so many pages of the oldest block at most, and erases it if none is left; false if no block is full.
-    fn fold(&mut self, most: u32) -> Result<bool, ErrorOf<Self>> {
+    fn fold(&mut self, most: u32, purpose: Purpose) -> Result<bool, ErrorOf<Self>> {
         if self.full == 0 {
             return Ok(false);
         }
@@ -161,16 +152,16 @@ impl<F: Flash, O: Observer> SlcCached<F, O> {
             if self.place_of[lpn as usize] != place {
                 continue;
             }
-            let from = self.flash_page_of(place);
-            self.ftl.flash_mut().begin_fold(from);
             self.place_of[lpn as usize] = NONE;
             self.counts.folds += 1;
-            self.write_below(Lpn(lpn), Some(stream).filter(|it| *it != NO_HANDLE))?;
+            let page = Page::copy(Lpn(lpn), self.flash_page_of(place));
+            let hint = Hint { stream, ..Hint::NONE };
+            self.ftl.write_page(PageWrite { page, hint, purpose })?;
             left -= 1;
         }
         if self.fold_next == self.pages_per_block {
             let block = BlockId(self.first_block + self.oldest);
-            self.ftl.flash_mut().erase(block).map_err(FtlError::Flash)?;
+            self.ftl.flash_mut().erase(block, purpose).map_err(FtlError::Flash)?;
             self.counts.erases += 1;
             (self.oldest, self.full) = ((self.oldest + 1) % self.blocks, self.full - 1);
             self.fold_next = 0;
@@ -188,8 +179,16 @@ impl<F: Flash, O: Observer> Ftl for SlcCached<F, O> {
     type Flash = F;
     type Observer = O;
 
-    fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>> {
-        self.put(lpn, None, data)
+    fn inner(&self) -> Option<&DynInner<Self>> {
+        Some(&*self.ftl)
+    }
+
+    fn inner_mut(&mut self) -> Option<&mut DynInner<Self>> {
+        Some(&mut *self.ftl)
+    }
+
+    fn write_page(&mut self, write: PageWrite<'_>) -> Result<(), ErrorOf<Self>> {
+        self.put(write)
     }
 
     fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
@@ -205,23 +204,19 @@ impl<F: Flash, O: Observer> Ftl for SlcCached<F, O> {
             return self.ftl.read(lpn, data);
         }
         let from = self.flash_page_of(place);
-        self.ftl.flash_mut().read(from, data).map_err(FtlError::Flash)?;
-        Ok(true)
+        let read = self.ftl.flash_mut().read(from, data, Cause::Host.unawaited());
+        read.map(|()| true).map_err(FtlError::Flash)
     }
 
     fn write_pages(&mut self, pages: &[Lpn]) -> Result<(), ErrorOf<Self>> {
-        pages.iter().try_for_each(|lpn| self.put(*lpn, None, &[]))
+        pages.iter().try_for_each(|lpn| self.put(PageWrite::by_host(*lpn, &[])))
     }
 
     fn write_some(&mut self, batch: &PageBatch, which: Range<usize>) -> Result<(), ErrorOf<Self>> {
         for index in which {
-            self.put(batch.writes[index], batch.streams.get(index).copied(), &[])?;
+            self.put(batch.page_write(index))?;
         }
         Ok(())
-    }
-
-    fn fetch_ahead(&self, near: Lpn, far: Lpn) {
-        self.ftl.fetch_ahead(near, far);
     }
 
     /// Folds are relocations of a stream of their own, and no host writes.
@@ -254,10 +249,6 @@ impl<F: Flash, O: Observer> Ftl for SlcCached<F, O> {
         self.ftl.block_uses()
     }
 
-    fn retired_blocks(&self) -> u32 {
-        self.ftl.retired_blocks()
-    }
-
     /// Pages of the cache are not there for long enough to be disturbed.
     fn count_read(&mut self, page: Ppn) -> Result<(), ErrorOf<Self>> {
         if page.0 >= self.first {
@@ -268,19 +259,8 @@ impl<F: Flash, O: Observer> Ftl for SlcCached<F, O> {
     }
 
     fn work_while_idle(&mut self, pages: u32) -> Result<bool, ErrorOf<Self>> {
-        if self.options.idle { self.fold(pages) } else { Ok(false) }
-    }
-
-    fn refreshed(&self) -> Refreshed {
-        self.ftl.refreshed()
-    }
-
-    fn placement_handles(&self) -> Option<PlacementHandles> {
-        self.ftl.placement_handles()
-    }
-
-    fn renew_handle(&mut self, handle: u16) -> Result<bool, ErrorOf<Self>> {
-        self.ftl.renew_handle(handle)
+        let purpose = Cause::Fold.unawaited();
+        if self.options.idle { self.fold(pages, purpose) } else { Ok(false) }
     }
 
     fn slc_counts(&self) -> Option<SlcCounts> {

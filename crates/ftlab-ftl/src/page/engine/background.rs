@@ -19,64 +19,68 @@ use crate::page::policy::Policy;
 use crate::page::{GcSchedule, Phase};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
-use ftlab_flash::{BlockId, Flash};
+use ftlab_flash::{BlockId, Flash, Purpose};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Does what is due after a host write to `stream`.
     #[cold]
-    pub(super) fn run_background(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn run_background(
+        &mut self,
+        stream: StreamId,
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
         debug_assert!(
             self.drive.free_blocks() < self.background_below || self.policy.wants_collection()
         );
         if F::WEARS_OUT {
-            self.retire_failing()?;
+            self.retire_failing(purpose)?;
         }
         debug_assert!(self.failing.is_empty());
-        self.level()?;
-        self.refresh_old()?;
+        self.level(purpose)?;
+        self.refresh_old(purpose)?;
         let steps = self.config.gc.step_pages_max();
         if steps.is_none() {
-            self.collect_wanted()?;
+            self.collect_wanted(purpose)?;
         }
         let is_due = self.progress.is_under_way() || self.policy.wants_collection();
         if self.drive.free_blocks() >= self.collection_start() && !is_due {
             return Ok(());
         }
         if let GcSchedule::Garbage { per_million } = self.config.gc {
-            self.collect_garbage(per_million)?;
+            self.collect_garbage(per_million, purpose)?;
             if self.drive.free_blocks() >= self.config.gc_start_blocks {
                 return Ok(());
             }
         }
         if let GcSchedule::Gradual { .. } = self.config.gc {
-            self.collect_gradually(self.config.gradual_start())?;
+            self.collect_gradually(self.config.gradual_start(), purpose)?;
             if self.drive.free_blocks() >= self.config.gc_start_blocks {
                 return Ok(());
             }
         }
         if let Some(pages_max) = steps {
             self.observer.step_begins();
-            self.step(stream, pages_max)?;
+            self.step(stream, pages_max, purpose)?;
             self.observer.step_ends();
         } else {
             debug_assert!(!self.progress.is_under_way(), "collections are whole");
             self.observer.collection_begins();
             self.select(self.config.early_valid_pages_max, false)?;
-            self.reclaim_victims()?;
+            self.reclaim_victims(purpose)?;
             self.observer.collection_ends();
         }
         Ok(())
     }
 
     /// Collects for as long as the policy wants it.
-    fn collect_wanted(&mut self) -> Result<(), FtlError<F::Error>> {
+    fn collect_wanted(&mut self, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         while self.policy.wants_collection() {
             self.select_wanted();
             if self.victims.is_empty() {
                 break;
             }
             self.observer.collection_begins();
-            self.reclaim_victims()?;
+            self.reclaim_victims(purpose)?;
             self.observer.collection_ends();
         }
         Ok(())
@@ -84,7 +88,11 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
 
     /// Collects while at least `per_million` of a million programmed pages are invalid, and a sealed block
     /// has an invalid page.
-    fn collect_garbage(&mut self, per_million: u32) -> Result<(), FtlError<F::Error>> {
+    fn collect_garbage(
+        &mut self,
+        per_million: u32,
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
         debug_assert!(!self.progress.is_under_way(), "collections are whole");
         while self.drive.has_garbage(per_million) {
             // A block without an invalid page is never worth collecting.
@@ -94,7 +102,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             }
             self.observer.collection_begins();
             debug_assert!(self.victims.invalid_pages() > 0);
-            self.reclaim_victims()?;
+            self.reclaim_victims(purpose)?;
             self.observer.collection_ends();
         }
         Ok(())
@@ -102,7 +110,11 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
 
     /// Collects what a host write makes due if collection begins gradually: the fewer blocks are free, the larger the
     /// share of a page that is regained for it. What a victim regains beyond that is owed by the next host writes.
-    fn collect_gradually(&mut self, start: u32) -> Result<(), FtlError<F::Error>> {
+    fn collect_gradually(
+        &mut self,
+        start: u32,
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
         debug_assert!(!self.progress.is_under_way(), "collections are whole");
         let pages_per_block = self.drive.pages_per_block();
         // In pages times the blocks between the beginning and the reserve, so that shares are whole numbers.
@@ -121,7 +133,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
                 self.progress.due -= i64::from(invalid) * whole;
             }
             self.observer.collection_begins();
-            self.reclaim_victims()?;
+            self.reclaim_victims(purpose)?;
             self.observer.collection_ends();
         }
         Ok(())
@@ -153,19 +165,23 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Collects `block`, whatever the policy would choose.
-    pub(super) fn collect_block(&mut self, block: BlockId) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn collect_block(
+        &mut self,
+        block: BlockId,
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
         debug_assert_eq!(self.drive.phase(block), Phase::Sealed);
         self.observer.collection_begins();
-        self.reclaim(block)?;
+        self.reclaim(block, purpose)?;
         self.observer.collection_ends();
         debug_assert!(matches!(self.drive.phase(block), Phase::Free | Phase::Retired));
         Ok(())
     }
 
     /// Collects until free blocks suffice for the relocations of the next collection.
-    pub(super) fn refill_reserve(&mut self) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn refill_reserve(&mut self, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         while self.drive.free_blocks() < self.reserve_min {
-            self.collect()?;
+            self.collect(purpose)?;
         }
         self.schedule_background();
         debug_assert!(self.drive.free_blocks() >= self.reserve_min);

@@ -6,7 +6,7 @@ use crate::page::policy::{Hint, Hints, Lifetime};
 use crate::page::{Phase, Refreshed};
 use crate::{
     BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch,
-    PlacementHandles, StreamUse,
+    PageWrite, PlacementHandles, StreamUse,
 };
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 use std::ops::Range;
@@ -21,8 +21,15 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     type Flash = F;
     type Observer = O;
 
-    fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>> {
-        self.write_page(lpn, Hint::NONE, data)
+    fn write_page(&mut self, write: PageWrite<'_>) -> Result<(), ErrorOf<Self>> {
+        let mut hint = Hint::NONE;
+        if takes::<P>(Hints::Lifetimes) {
+            hint.lifetime = write.hint.lifetime;
+        }
+        if takes::<P>(Hints::Streams) {
+            (hint.stream, hint.lacking) = (write.hint.stream, write.hint.lacking);
+        }
+        self.write_one(PageWrite { hint, ..write })
     }
 
     fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
@@ -126,6 +133,14 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 }
 
+/// Whether a policy asks for these hints, as far as is known when it is compiled.
+const fn takes<P: Hinted>(hints: Hints) -> bool {
+    match P::HINTS {
+        None => true,
+        Some(asked) => asked as u8 == hints as u8,
+    }
+}
+
 impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
     /// Writes pages over a medium that keeps no data, what is needed being fetched ahead; hints, where
     /// there are any, have one element for each. What no policy asks for costs nothing: its answer is a
@@ -150,14 +165,14 @@ impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
                 self.fetch_old_version(soon);
             }
             let mut hint = Hint::NONE;
-            if matches!(P::HINTS, None | Some(Hints::Lifetimes)) {
+            if takes::<P>(Hints::Lifetimes) {
                 hint.lifetime = *lifetimes.get(index).unwrap_or(&hint.lifetime);
             }
-            if matches!(P::HINTS, None | Some(Hints::Streams)) {
+            if takes::<P>(Hints::Streams) {
                 hint.stream = *streams.get(index).unwrap_or(&hint.stream);
                 hint.lacking = *lacking.get(index).unwrap_or(&hint.lacking);
             }
-            self.write_page(lpn, hint, &[])?;
+            self.write_one(PageWrite { hint, ..PageWrite::by_host(lpn, &[]) })?;
         }
         Ok(())
     }

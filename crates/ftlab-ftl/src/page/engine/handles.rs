@@ -4,7 +4,7 @@ use crate::page::engine::page_mapped::PageMapped;
 use crate::page::policy::Policy;
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
-use ftlab_flash::Flash;
+use ftlab_flash::{Cause, Flash};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Moves the handle to fresh units: what is left of its open blocks is given up, and counts as invalid.
@@ -12,7 +12,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     pub(crate) fn renew_units(&mut self, handle: u16) -> Result<bool, FtlError<F::Error>> {
         let Some(streams) = self.host_streams(handle) else { return Ok(false) };
         // A collection in steps counts on the room of open blocks.
-        self.complete()?;
+        self.complete(Cause::Move.unawaited())?;
         for stream in streams {
             if self.drive.has_room(stream) {
                 self.close_early(stream);

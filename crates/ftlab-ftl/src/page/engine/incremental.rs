@@ -59,13 +59,17 @@ use crate::page::policy::Policy;
 use crate::page::{GcSchedule, Phase};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
-use ftlab_flash::{BlockId, Flash, Ppn};
+use ftlab_flash::{BlockId, Flash, Ppn, Purpose};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Begins a collection in steps if there may be one. Whether the host write to `stream`, which had no
     /// room, need not wait for its end: it has room now, or may open a block of the reserve, because the
     /// collection pays it back.
-    pub(super) fn may_proceed(&mut self, stream: StreamId) -> Result<bool, FtlError<F::Error>> {
+    pub(super) fn may_proceed(
+        &mut self,
+        stream: StreamId,
+        purpose: Purpose,
+    ) -> Result<bool, FtlError<F::Error>> {
         debug_assert!(!self.drive.has_room(stream));
         let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
         if self.config.gc.step_pages_max().is_none() || self.progress.is_under_way || is_in_debt {
@@ -79,7 +83,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             return Ok(false);
         }
         if matches!(self.config.gc, GcSchedule::Background { .. }) {
-            self.merge_first()?;
+            self.merge_first(purpose)?;
         }
         let may_borrow = self.drive.free_blocks() > self.blocks_needed(Some(stream));
         Ok(may_borrow || self.drive.has_room(stream))
@@ -90,6 +94,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         &mut self,
         stream: StreamId,
         pages_max: u32,
+        purpose: Purpose,
     ) -> Result<(), FtlError<F::Error>> {
         if !self.progress.is_under_way {
             let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
@@ -112,10 +117,10 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         debug_assert!(!self.victims.is_empty());
         let pages = self.pages_now(stream);
-        self.advance(if pages_max > 0 { pages.min(pages_max) } else { pages })?;
+        self.advance(if pages_max > 0 { pages.min(pages_max) } else { pages }, purpose)?;
         let free_blocks = self.drive.free_blocks();
         if free_blocks < self.reserve_min && free_blocks < self.blocks_needed(None) {
-            self.complete()?;
+            self.complete(purpose)?;
             debug_assert!(!self.progress.is_under_way);
         }
         Ok(())
@@ -139,11 +144,11 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Relocates the valid pages of the first victim and erases it.
-    fn merge_first(&mut self) -> Result<(), FtlError<F::Error>> {
+    fn merge_first(&mut self, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         debug_assert_eq!(self.progress.victim, 0);
         let first = self.victims.blocks()[0];
         self.observer.collection_begins();
-        self.advance(self.drive.valid_pages(first))?;
+        self.advance(self.drive.valid_pages(first), purpose)?;
         self.observer.collection_ends();
         debug_assert_ne!(self.drive.phase(first), Phase::Victim);
         Ok(())
@@ -210,23 +215,23 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Does all that is left of the collection that is under way.
-    pub(super) fn complete(&mut self) -> Result<(), FtlError<F::Error>> {
-        self.advance(u32::MAX)
+    pub(super) fn complete(&mut self, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
+        self.advance(u32::MAX, purpose)
     }
 
     /// Relocates the next `pages` valid pages, and erases the victims that are empty then.
-    fn advance(&mut self, mut pages: u32) -> Result<(), FtlError<F::Error>> {
+    fn advance(&mut self, mut pages: u32, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         while self.progress.is_under_way {
             let victim = self.victims.blocks()[self.progress.victim];
             debug_assert_eq!(self.drive.phase(victim), Phase::Victim);
             if self.drive.valid_pages(victim) == 0 {
-                self.erase(victim)?;
+                self.erase(victim, purpose)?;
                 self.progress.victim += 1;
                 self.enter_victim();
             } else if pages == 0 {
                 break;
             } else {
-                let moved = self.relocate_some(victim, pages)?;
+                let moved = self.relocate_some(victim, pages, purpose)?;
                 debug_assert!(moved <= pages);
                 pages -= moved;
             }
@@ -250,7 +255,12 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Relocates valid pages of `victim`, up to `most` of the next 64; returns how many.
-    fn relocate_some(&mut self, victim: BlockId, most: u32) -> Result<u32, FtlError<F::Error>> {
+    fn relocate_some(
+        &mut self,
+        victim: BlockId,
+        most: u32,
+        purpose: Purpose,
+    ) -> Result<u32, FtlError<F::Error>> {
         debug_assert!(most > 0 && self.drive.valid_pages(victim) > 0);
         let word = self.progress.page / 64;
         let bits = lowest(self.drive.valid_word_of(victim, word), most);
@@ -261,7 +271,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         for page in pages() {
             let lpn = self.drive.owner(page);
-            let to = self.relocate(page, lpn, victim, from);
+            let to = self.relocate(page, lpn, victim, from, purpose);
             let to = to.inspect_err(|_| self.drive.recount(victim))?;
             self.progress.has_served |= to == self.requester;
         }

@@ -3,7 +3,7 @@
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::policy::Policy;
 use crate::{FtlError, Observer};
-use ftlab_flash::{BlockId, Flash};
+use ftlab_flash::{BlockId, Cause, Flash, Purpose};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Calls for static wear levelling if `block`, which was erased, has too many erases.
@@ -17,17 +17,17 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Static wear levelling, if it has been called for.
-    pub(super) fn level(&mut self) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn level(&mut self, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         if !self.is_worn_unevenly || self.progress.is_under_way() {
             return Ok(());
         }
         debug_assert!(self.config.wear.threshold > 0);
         self.is_worn_unevenly = false;
-        self.refill_reserve()?;
+        self.refill_reserve(purpose)?;
         debug_assert!(!self.progress.is_under_way(), "whole collections only");
         if let Some(block) = self.drive.coldest() {
-            self.collect_block(block)?;
+            self.collect_block(block, purpose.because_of(Cause::Wear))?;
         }
-        self.refill_reserve()
+        self.refill_reserve(purpose)
     }
 }

@@ -6,7 +6,7 @@ use crate::page::handles::Handles;
 use crate::page::policy::{Policy, Relocation};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
-use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
+use ftlab_flash::{BlockId, Flash, Lpn, Page, Ppn, Purpose};
 
 /// Valid pages of a victim whose owners are read, and whose mappings are fetched, before they move.
 const LOOKED_UP: u32 = 32;
@@ -18,14 +18,14 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// One collection that has to succeed, or the rest of the one that is under way. Each frees at
     /// least one invalid page, of which there is a finite number, and [`DriveConfig::verify`] saw to it
     /// that they suffice: so this comes to an end.
-    pub(super) fn collect(&mut self) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn collect(&mut self, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         self.observer.collection_begins();
         if self.progress.is_under_way() {
             debug_assert!(!self.victims.is_empty());
-            self.complete()?;
+            self.complete(purpose)?;
         } else {
             self.select(self.drive.pages_per_block(), true)?;
-            self.reclaim_victims()?;
+            self.reclaim_victims(purpose)?;
         }
         debug_assert!(!self.progress.is_under_way());
         self.observer.collection_ends();
@@ -66,31 +66,35 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Collects the blocks that were selected.
-    pub(super) fn reclaim_victims(&mut self) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn reclaim_victims(&mut self, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         let erased = |ftl: &Self| ftl.counters.erases() + u64::from(ftl.drive.retired_blocks());
         let before = erased(self);
         self.counters.collections += u64::from(!self.victims.is_empty());
         for index in 0..self.victims.blocks().len() {
-            self.reclaim(self.victims.blocks()[index])?;
+            self.reclaim(self.victims.blocks()[index], purpose)?;
         }
         debug_assert_eq!(erased(self) - before, self.victims.blocks().len() as u64);
         Ok(())
     }
 
     /// Moves the valid pages of `victim` and erases it.
-    pub(super) fn reclaim(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn reclaim(
+        &mut self,
+        victim: BlockId,
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
         let from = self.drive.frontier_of(victim);
         let moved = self.drive.valid_pages(victim);
         debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
         self.observer.collection(victim, from, moved);
         match self.policy.handles().map_or(1, Handles::luns) {
-            1 => self.move_in_order(victim, from, moved)?,
-            luns => self.move_by_luns(victim, from, luns)?,
+            1 => self.move_in_order(victim, from, moved, purpose)?,
+            luns => self.move_by_luns(victim, from, luns, purpose)?,
         }
         debug_assert_eq!(self.drive.valid_pages(victim), moved, "an earlier copy counts until now");
         self.drive.vacate(victim);
         self.counters.streams[from.index()].relocations += u64::from(moved);
-        self.erase(victim)
+        self.erase(victim, purpose)
     }
 
     /// Moves the valid pages of `victim`, of which there are `moved`, in page order.
@@ -100,6 +104,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         victim: BlockId,
         from: StreamId,
         moved: u32,
+        purpose: Purpose,
     ) -> Result<(), FtlError<F::Error>> {
         self.drive.prefetch_first_owners(victim);
         let mut walk = self.drive.valid_pages_of(victim);
@@ -114,7 +119,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             looked_up = until;
             for index in step..moved.min(step.saturating_add(STEP)) {
                 let (page, lpn) = upcoming[(index % LOOKED_UP) as usize];
-                self.relocate(page, lpn, victim, from)
+                self.relocate(page, lpn, victim, from, purpose)
                     .inspect_err(|_| self.drive.recount(victim))?;
             }
         }
@@ -129,6 +134,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         victim: BlockId,
         from: StreamId,
         luns: u32,
+        purpose: Purpose,
     ) -> Result<(), FtlError<F::Error>> {
         let first = self.drive.geometry().first_page(victim).0;
         let end = first + self.drive.pages_per_block();
@@ -136,7 +142,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             for page in (first + lun..end).step_by(luns as usize).map(Ppn) {
                 if self.drive.is_valid(page) {
                     let lpn = self.fetch(page, victim);
-                    self.relocate(page, lpn, victim, from)
+                    self.relocate(page, lpn, victim, from, purpose)
                         .inspect_err(|_| self.drive.recount(victim))?;
                 }
             }
@@ -145,12 +151,16 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Erases `victim`, whose valid pages have moved.
-    pub(super) fn erase(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn erase(
+        &mut self,
+        victim: BlockId,
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
         debug_assert_eq!(self.drive.valid_pages(victim), 0, "block {victim} holds pages");
         if F::WEARS_OUT && self.failing.contains(&victim) {
             return self.retire(victim);
         }
-        match self.flash.erase(victim) {
+        match self.flash.erase(victim, purpose) {
             Ok(()) => {}
             Err(error) if F::is_wear_out(&error) => return self.retire(victim),
             Err(error) => return Err(FtlError::Flash(error)),
@@ -184,17 +194,19 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         lpn: Lpn,
         victim: BlockId,
         from: StreamId,
+        purpose: Purpose,
     ) -> Result<StreamId, FtlError<F::Error>> {
         debug_assert_eq!(self.drive.owner(source), lpn);
         debug_assert_eq!(self.drive.flash_page(lpn), Some(source), "page {lpn} has moved already");
         debug_assert_eq!(self.drive.frontier_of(victim), from);
-        let page = Relocation::new(lpn, victim, from);
-        let mut stream = self.policy.place_relocation(page, &self.drive);
+        let relocation = Relocation::new(lpn, victim, from);
+        let mut stream = self.policy.place_relocation(relocation, &self.drive);
         if !self.drive.has_room(stream) {
             stream = self.room_for_relocation(stream)?;
         }
         let mut to = self.drive.next_page(stream);
-        while let Err(error) = self.flash.copyback(source, to, lpn) {
+        let page = Page::copy(lpn, source);
+        while let Err(error) = self.flash.program(to, page, purpose) {
             self.give_up(stream, error)?;
             self.open(stream)?;
             to = self.drive.next_page(stream);

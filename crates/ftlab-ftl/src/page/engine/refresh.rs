@@ -14,7 +14,7 @@ use crate::page::Phase;
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::policy::Policy;
 use crate::{FtlError, Observer};
-use ftlab_flash::{BlockId, Flash, Ppn};
+use ftlab_flash::{BlockId, Cause, Flash, Ppn, Purpose};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// The host has read a page; rewrites its block if that was once too often.
@@ -27,7 +27,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             && self.drive.phase(block) == Phase::Sealed
             && self.drive.valid_pages(block) > 0;
         if is_due && !(F::WEARS_OUT && self.is_read_only) {
-            self.refresh(block)?;
+            self.refresh(block, Cause::Move.unawaited())?;
         }
         Ok(())
     }
@@ -43,9 +43,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Rewrites the blocks that are too old.
-    pub(super) fn refresh_old(&mut self) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn refresh_old(&mut self, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         while let Some(block) = self.next_old() {
-            self.refresh(block)?;
+            self.refresh(block, purpose)?;
         }
         Ok(())
     }
@@ -67,20 +67,20 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
 
     /// Moves the valid pages of a block, if it is full, and erases it.
     #[cold]
-    fn refresh(&mut self, block: BlockId) -> Result<(), FtlError<F::Error>> {
+    fn refresh(&mut self, block: BlockId, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         let at = self.drive.sealed_at(block);
         // The victims of a collection in steps come first: it may be one of them.
-        self.complete()?;
-        self.refill_reserve()?;
+        self.complete(purpose)?;
+        self.refill_reserve(purpose)?;
         let moved = self.drive.valid_pages(block);
         if !self.drive.holds_since(block, at) || moved == 0 {
             return Ok(());
         }
-        self.collect_block(block)?;
+        self.collect_block(block, purpose.because_of(Cause::Refresh))?;
         if let Some(refreshing) = &mut self.refreshing {
             refreshing.so_far.blocks += 1;
             refreshing.so_far.pages += u64::from(moved);
         }
-        self.refill_reserve()
+        self.refill_reserve(purpose)
     }
 }

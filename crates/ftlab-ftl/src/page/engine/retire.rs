@@ -14,7 +14,7 @@ use crate::page::engine::page_mapped::PageMapped;
 use crate::page::policy::Policy;
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
-use ftlab_flash::{BlockId, Flash};
+use ftlab_flash::{BlockId, Cause, Flash, Purpose};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Closes the open block of `stream`, of which a page could not be programmed; any other error is
@@ -42,18 +42,18 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Collects the blocks that failed and have not been collected since.
-    pub(super) fn retire_failing(&mut self) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn retire_failing(&mut self, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         if self.failing.is_empty() {
             return Ok(());
         }
         // The victims of a collection in steps come first: one of them may have failed.
-        self.complete()?;
+        self.complete(purpose)?;
         debug_assert!(!self.progress.is_under_way());
         loop {
-            self.refill_reserve()?;
+            self.refill_reserve(purpose)?;
             let Some(&block) = self.failing.last() else { return Ok(()) };
             debug_assert_eq!(self.drive.phase(block), Phase::Sealed);
-            self.collect_block(block)?;
+            self.collect_block(block, purpose.because_of(Cause::Retire))?;
         }
     }
 

@@ -2,36 +2,31 @@
 
 use crate::page::Phase;
 use crate::page::engine::page_mapped::PageMapped;
-use crate::page::policy::{Hint, HostWrite, Policy};
+use crate::page::policy::{HostWrite, Policy};
 use crate::stream::StreamId;
-use crate::{FtlError, Observer};
-use ftlab_flash::{Flash, Lpn};
+use crate::{FtlError, Observer, PageWrite};
+use ftlab_flash::{Cause, Flash, Lpn, Purpose};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Writes one page; the write path.
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
-    pub(crate) fn write_page(
-        &mut self,
-        lpn: Lpn,
-        hint: Hint,
-        data: &[u8],
-    ) -> Result<(), FtlError<F::Error>> {
+    pub(crate) fn write_one(&mut self, write: PageWrite<'_>) -> Result<(), FtlError<F::Error>> {
         if F::WEARS_OUT && self.is_read_only {
             return Err(self.read_only());
         }
+        let lpn = write.page.lpn;
         debug_assert!(lpn.0 < self.drive.logical_pages(), "page {lpn} is beyond the drive");
-        self.flash.begin_host_write();
         self.drive.tick();
         self.observer.host_write_begins(lpn);
-        let stream = self.policy.place_host(HostWrite::new(lpn, hint), &self.drive);
+        let stream = self.policy.place_host(HostWrite::new(lpn, write.hint), &self.drive);
         if !self.drive.has_room(stream) {
-            self.make_room(stream)?;
+            self.make_room(stream, write.before())?;
         }
         let mut to = self.drive.next_page(stream);
-        while let Err(error) = self.flash.program(to, lpn, data) {
+        while let Err(error) = self.flash.program(to, write.page, write.purpose) {
             self.give_up(stream, error)?;
-            self.make_room(stream)?;
+            self.make_room(stream, write.before())?;
             to = self.drive.next_page(stream);
         }
         if let Some(block) = self.drive.invalidate(lpn) {
@@ -47,7 +42,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.seal(stream);
         }
         if self.drive.free_blocks() < self.background_below || self.policy.wants_collection() {
-            self.run_background(stream)?;
+            self.run_background(stream, write.after())?;
         }
         debug_assert!(self.drive.mapped_pages() <= self.drive.logical_pages());
         Ok(())
@@ -73,21 +68,24 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         data: &mut [u8],
     ) -> Result<bool, FtlError<F::Error>> {
         match self.drive.flash_page(lpn) {
-            Some(page) => self.flash.read(page, data).map(|()| true).map_err(FtlError::Flash),
+            Some(page) => {
+                let read = self.flash.read(page, data, Cause::Host.unawaited());
+                read.map(|()| true).map_err(FtlError::Flash)
+            }
             None => Ok(false),
         }
     }
 
     /// Opens a block for a host write to `stream`, after as many collections as that takes.
     #[cold]
-    fn make_room(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+    fn make_room(&mut self, stream: StreamId, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         debug_assert!(!self.drive.has_room(stream));
         self.requester = stream;
         while !self.drive.has_room(stream)
             && self.drive.free_blocks() <= self.blocks_out_of_reach(stream)
-            && !self.may_proceed(stream)?
+            && !self.may_proceed(stream, purpose)?
         {
-            self.collect()?;
+            self.collect(purpose)?;
         }
         if self.drive.has_room(stream) { Ok(()) } else { self.open(stream) }
     }
