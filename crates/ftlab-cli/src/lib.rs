@@ -32,6 +32,7 @@ mod inspect;
 mod list;
 #[cfg(feature = "lab")]
 mod load;
+mod metrics;
 #[cfg(feature = "lab")]
 mod model;
 mod options;

@@ -2,12 +2,13 @@
 
 use crate::data::{Data, KINDS};
 use crate::handles;
-use crate::tables::{self, Table};
+use crate::tables::{Table, sheet};
 use crate::text::name_of;
 use crate::timeline::{Picture, pictures};
 use crate::times;
 use crate::{BYTES_MAX, CHART_STYLE, Link, ReportError, check};
 use askama::Template;
+use ftlab_sim::fact::Sheet;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, RunResult, WorkloadSummary};
 use ftlab_sim::{ExperimentResult, summary};
@@ -101,8 +102,8 @@ impl<'a> Page<'a> {
             question: question(result),
             answer: summary::sentence(result),
             facts: facts(result),
-            results: tables::results(result),
-            moves: tables::moves(result),
+            results: sheet(result, Sheet::Runs),
+            moves: sheet(result, Sheet::Moves),
             responses,
             groups: times::groups(result),
             kinds: kinds(result),
@@ -110,8 +111,8 @@ impl<'a> Page<'a> {
             slowest: times::slowest(result),
             pictures: pictures(result),
             speed: times::speed(result),
-            wear: tables::wear(result),
-            faults: tables::faults(result),
+            wear: sheet(result, Sheet::Wear),
+            faults: sheet(result, Sheet::Faults),
             handles: handles::handles(result),
             events: handles::events(result),
             interval: grouped(result.config.interval_writes),
