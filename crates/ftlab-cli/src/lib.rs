@@ -16,6 +16,7 @@ mod completions;
 mod convert;
 #[cfg(feature = "live")]
 mod drive;
+mod drive_words;
 mod error;
 #[cfg(feature = "lab")]
 mod figure;

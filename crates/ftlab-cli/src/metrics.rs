@@ -1,5 +1,6 @@
 //! `ftlab list metrics`: what is told of a run, and where.
 
+#[cfg(feature = "lab")]
 use ftlab_lab::sweep::METRICS;
 use ftlab_sim::fact::Shown;
 use ftlab_sim::result::FACTS;
@@ -42,9 +43,13 @@ pub(crate) fn metrics() -> Vec<MetricItem> {
             _ => None,
         }),
     });
-    let mut items: Vec<_> = facts.collect();
-    let derived = METRICS.iter().filter(|metric| metric.is_derived());
-    items.extend(derived.map(|metric| MetricItem {
+    facts.chain(derived()).collect()
+}
+
+/// The numbers of sweeps that follow from facts; a program without sweeps has none.
+#[cfg(feature = "lab")]
+fn derived() -> impl Iterator<Item = MetricItem> {
+    METRICS.iter().filter(|metric| metric.is_derived()).map(|metric| MetricItem {
         name: metric.name.to_owned(),
         kind: "ratio",
         unit: "",
@@ -53,8 +58,13 @@ pub(crate) fn metrics() -> Vec<MetricItem> {
         source: "sweeps",
         sweep: Some(metric.name),
         series: None,
-    }));
-    items
+    })
+}
+
+/// The numbers of sweeps that follow from facts; a program without sweeps has none.
+#[cfg(not(feature = "lab"))]
+fn derived() -> impl Iterator<Item = MetricItem> {
+    std::iter::empty()
 }
 
 /// They as text.

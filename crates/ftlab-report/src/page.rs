@@ -11,7 +11,7 @@ use askama::Template;
 use ftlab_sim::fact::Sheet;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, RunResult, WorkloadSummary};
-use ftlab_sim::{ExperimentResult, summary};
+use ftlab_sim::{DRIVE_OPTIONS, ExperimentResult, summary};
 use std::collections::BTreeMap;
 
 /// The page that shows `result`.
@@ -260,11 +260,14 @@ fn configuration(config: &Config) -> Vec<Fact> {
         0 => "never".to_owned(),
         erases => format!("from a difference of {} erases", grouped(erases.into())),
     };
+    facts
+        .extend([fact("free block opened next", &*drive.free_block), fact("wear levelling", wear)]);
+    let told = DRIVE_OPTIONS.iter().filter_map(|option| {
+        let told = option.told.as_ref()?;
+        Some(fact(told.title, drive.option(option.id).unwrap_or(told.off)))
+    });
+    facts.extend(told);
     facts.extend([
-        fact("free block opened next", &*drive.free_block),
-        fact("wear levelling", wear),
-        fact("refresh", drive.refresh.as_deref().unwrap_or("never")),
-        fact("SLC cache", drive.slc_cache.as_deref().unwrap_or("none")),
         fact("fill", &*config.fill),
         fact("warm-up", format!("{} page writes", grouped(config.warmup_writes))),
         fact(

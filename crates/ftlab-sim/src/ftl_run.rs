@@ -81,36 +81,41 @@ struct Taken {
     lacking: u64,
 }
 
-/// Counts since counting began.
-#[derive(Debug, Clone, Copy, Default)]
-struct Totals {
-    host_writes: u64,
-    /// Sectors of these pages that the host did not send.
-    lacking: u64,
-    /// Of these, pages that came to the FTL: the others were rewritten or trimmed in the write buffer, or are
-    /// still there.
-    host_programs: u64,
-    relocations: u64,
-    merge_copies: u64,
-    erases: u64,
-    refreshed: u64,
-    folds: u64,
+/// Declares counts that only grow, and what has been counted since an earlier moment.
+macro_rules! totals {
+    ($(#[$meta:meta])* struct $name:ident { $($(#[$doc:meta])* $count:ident,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, Default)]
+        struct $name {
+            $($(#[$doc])* $count: u64,)+
+        }
+
+        impl $name {
+            fn since(self, earlier: Self) -> Self {
+                Self { $($count: self.$count - earlier.$count,)+ }
+            }
+        }
+    };
+}
+
+totals! {
+    /// Counts since counting began.
+    struct Totals {
+        host_writes,
+        /// Sectors of these pages that the host did not send.
+        lacking,
+        /// Of these, pages that came to the FTL: the others were rewritten or trimmed in the write buffer, or are
+        /// still there.
+        host_programs,
+        relocations,
+        merge_copies,
+        erases,
+        refreshed,
+        folds,
+    }
 }
 
 impl Totals {
-    fn since(self, earlier: Self) -> Self {
-        Self {
-            host_writes: self.host_writes - earlier.host_writes,
-            lacking: self.lacking - earlier.lacking,
-            host_programs: self.host_programs - earlier.host_programs,
-            relocations: self.relocations - earlier.relocations,
-            merge_copies: self.merge_copies - earlier.merge_copies,
-            erases: self.erases - earlier.erases,
-            refreshed: self.refreshed - earlier.refreshed,
-            folds: self.folds - earlier.folds,
-        }
-    }
-
     /// Flash pages programmed.
     fn programs(self) -> u64 {
         self.host_programs + self.relocations + self.merge_copies
@@ -608,7 +613,7 @@ impl FtlRun {
         let media_bytes_per_host_byte = totals.media_bytes_per_host_byte(page_bytes);
         let fdp = self.fdp_statistics(host_bytes);
         let blocks = self.ftl.refreshed().blocks - self.refreshed_before.blocks;
-        let refresh = config.drive.refresh.is_some().then(|| RefreshResult {
+        let refresh = config.drive.option("refresh").is_some().then(|| RefreshResult {
             blocks: blocks * u64::from(self.unit_blocks),
             relocations: totals.refreshed,
             running_relocations: std::mem::take(&mut self.series.refreshed),

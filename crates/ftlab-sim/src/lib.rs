@@ -50,6 +50,7 @@ mod lifetimes;
 mod memory;
 mod moves;
 mod observed_workload;
+mod option;
 mod parameters;
 mod precondition;
 mod progress;
@@ -60,6 +61,7 @@ pub mod result;
 mod run;
 mod run_result;
 mod schedule;
+mod sizing;
 mod steady;
 mod stopwatch;
 pub mod summary;
@@ -69,7 +71,7 @@ mod transactions;
 mod versions;
 mod workload;
 
-pub use drive::{DriveOptions, EarlyCollection, Logical, Physical, usual_pages_per_block};
+pub use drive::{DRIVE_OPTIONS, DriveOptions, EarlyCollection, Logical, Physical};
 pub use error::SimError;
 pub use experiment::{
     BATCH_WRITES, Experiment, GENERATOR_DRIVE_WRITES, Length, UNTIL_STEADY_DRIVE_WRITES,
@@ -80,11 +82,13 @@ pub use ftlab_machine::{MachineError, MakePolicy, OwnPolicies, SlcCache, WhenFul
 pub use ftlab_trace::StreamMap;
 pub use identity::{ExperimentIdentity, RunIdentity, WorkloadIdentity};
 pub use memory::{SLACK_BYTES, wait_for_memory};
+pub use option::{OptionOf, Told, page_size};
 pub use precondition::Fill;
 pub use progress::{Phase, Progress, Status};
 pub use python_types::python_types;
 pub use result::ExperimentResult;
 pub use run::Prepared;
+pub use sizing::usual_pages_per_block;
 pub use steady::{Settling, Verdict};
 pub use threads::Threads;
 pub use versions::other_versions;

@@ -3,6 +3,7 @@
 //! Counts are whole numbers of pages, blocks or requests, shares are in 0..=1, sizes in bytes. Counts
 //! of a run exclude fill and warm-up.
 
+pub use crate::drive::DriveSummary;
 pub use crate::erase_counts::EraseCounts;
 pub use crate::fdp::{
     FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics,
@@ -113,54 +114,6 @@ pub struct Config {
     pub timing: Option<TimingSummary>,
     /// How often operations fail, every parameter with its value; none if they do not.
     pub faults: Option<BTreeMap<String, String>>,
-}
-
-/// The simulated drive.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct DriveSummary {
-    /// Bytes per page.
-    pub page_bytes: u32,
-    /// Pages per erase block.
-    pub pages_per_block: u32,
-    /// Erase blocks.
-    pub blocks: u32,
-    /// Pages that the host can address.
-    pub logical_pages: u32,
-    /// The same in bytes.
-    pub logical_bytes: u64,
-    /// Bytes of flash.
-    pub physical_bytes: u64,
-    /// Where the logical size comes from: "asked", "device of the trace" or "highest address of the
-    /// trace".
-    pub size_from: String,
-    /// Bytes that rounding to whole pages added; negative if it took some away.
-    pub rounded_bytes: i64,
-    /// Over-provisioning as asked for, (physical - logical) / logical; none if blocks were given.
-    pub op_ratio_asked: Option<f64>,
-    /// Over-provisioning as it came out, (physical - logical) / logical.
-    pub op_ratio: f64,
-    /// (physical - logical) / physical.
-    pub spare_factor: f64,
-    /// Free blocks that host writes may not take.
-    pub reserve_blocks: u32,
-    /// While fewer blocks are free, blocks are collected ahead of need; 0 is never.
-    pub gc_start_blocks: u32,
-    /// The most valid pages of a block that is collected ahead of need.
-    pub early_valid_pages_max: u32,
-    /// When garbage is collected: "foreground", "background:pages=N" or "incremental:pages=N" after host
-    /// writes, "garbage:share=S" or "gradual:from=S".
-    pub gc: String,
-    /// Which free block is opened next: "fifo" or "least-worn".
-    pub free_block: String,
-    /// How many more erases than the least worn block a block may have before cold pages are moved; 0
-    /// is any number.
-    pub wear_threshold: u32,
-    /// When pages are rewritten because they were read too often or are too old: "reads=N,age=N"; none if never.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub refresh: Option<String>,
-    /// The SLC cache, with every option; none if there is none. Its blocks come on top of `blocks`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slc_cache: Option<String>,
 }
 
 /// What a workload turned out to be.

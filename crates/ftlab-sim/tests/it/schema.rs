@@ -2,7 +2,9 @@
 
 use ftlab_sim::fact::Shown;
 use ftlab_sim::result::{FACTS, schema};
-use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload, python_types};
+use ftlab_sim::{
+    DRIVE_OPTIONS, DriveOptions, Experiment, Fill, Length, Logical, Workload, python_types,
+};
 use std::fs;
 use std::path::Path;
 
@@ -25,6 +27,18 @@ fn the_types_in_python_are_the_generated_ones() {
         "the types of results have changed; regenerate them: cargo run -p ftlab-sim --example python_types > \
          python/ftlab/_parts.py"
     );
+}
+
+#[test]
+fn python_has_every_option_of_a_drive() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/ftlab/_drive.py");
+    let text = fs::read_to_string(path).unwrap();
+    for option in DRIVE_OPTIONS.iter() {
+        let field = format!("    {}: {} | None = None\n", option.id, option.python);
+        assert!(text.contains(&field), "python/ftlab/_drive.py lacks the line\n{field}");
+        let described = format!("    {} : ", option.id);
+        assert!(text.contains(&described), "the docstring of Drive lacks {}", option.id);
+    }
 }
 
 #[test]
