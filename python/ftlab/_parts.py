@@ -52,6 +52,7 @@ class RunParts:
     switch_merges: int
     timing: dict[str, Any] | None
     trims: int
+    unwritten_trims: int
     victim_valid_share: dict[str, Any]
     waf: float
     waf_last_tenth: float

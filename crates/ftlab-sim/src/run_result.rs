@@ -143,6 +143,14 @@ facts! {
         ];
         /// Trimmed pages that held data.
         trims: u64 = Count, "pages", from "the FTL";
+        /// Trimmed pages that held nothing: they were never written, or not since they were trimmed before. Pages that are
+        /// in a write buffer only hold nothing. Results of earlier versions do not tell it.
+        @ #[serde(default)] #[schemars(!default)]
+        unwritten_trims: u64 = Count, "pages", from "the host and the FTL" [
+            table(Runs, 55, "trims of\nunwritten", Nonzero),
+            report(Runs, 85, "trims of unwritten", "Trimmed pages that held nothing", Nonzero),
+            sweep(570, "unwritten-trims", "trims of pages that held nothing"),
+        ];
         /// Collections; each takes one victim or more. Of hybrid-mapped FTLs, log blocks reclaimed.
         collections: u64 = Count, "collections", from "the FTL";
         /// Pages that merges copied; like all counts of merges 0 but for hybrid-mapped FTLs.
@@ -442,9 +450,7 @@ pub static FACTS: LazyLock<Vec<Fact<RunResult>>> = LazyLock::new(|| {
 });
 
 /// The facts that are shown in a place, with what `pick` takes of it, in the order of the numbers that it gives.
-pub fn shown<T>(
-    pick: impl Fn(&Shown) -> Option<(u32, T)>,
-) -> Vec<(T, &'static Fact<RunResult>)> {
+pub fn shown<T>(pick: impl Fn(&Shown) -> Option<(u32, T)>) -> Vec<(T, &'static Fact<RunResult>)> {
     let mut all = Vec::new();
     for fact in FACTS.iter() {
         let places = fact.shown.iter().filter_map(&pick);
@@ -459,7 +465,8 @@ fn derived() -> Vec<Fact<RunResult>> {
     let of_relocations = |run: &RunResult, pages: u64| {
         Some(Value::Real(pages as f64 / run.relocations.max(1) as f64))
     };
-    let share = |sheet, at| Shown::Table { sheet, at, heading: "of\nrelocations", when: When::Always };
+    let share =
+        |sheet, at| Shown::Table { sheet, at, heading: "of\nrelocations", when: When::Always };
     let mut facts = vec![
         Fact::new(
             "refresh.share",
