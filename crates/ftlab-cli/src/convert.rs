@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::generator::generator_space;
-use crate::options::{ReadingArgs, parse_page_size};
+use crate::options::ReadingArgs;
 use crate::output::{print, print_json};
 use clap::Args;
 use ftlab_sim::Workload;
@@ -48,7 +48,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "N")]
     logical_pages: Option<u64>,
     /// Bytes per page, a multiple of 512.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
     page_size: u32,
     /// Seed of a generator; 1 by default.
     #[arg(long, value_name = "N")]

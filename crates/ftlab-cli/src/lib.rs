@@ -16,6 +16,7 @@ mod completions;
 mod convert;
 #[cfg(feature = "live")]
 mod drive;
+mod drive_words;
 mod error;
 #[cfg(feature = "lab")]
 mod figure;
@@ -32,6 +33,7 @@ mod inspect;
 mod list;
 #[cfg(feature = "lab")]
 mod load;
+mod metrics;
 #[cfg(feature = "lab")]
 mod model;
 mod options;

@@ -112,17 +112,6 @@ pub(crate) fn parse<T: Value>(text: &str) -> Result<T, String> {
     T::parse(text).ok_or_else(|| format!("{text:?} is not {}", T::expects_for(text)))
 }
 
-/// A page size in bytes.
-pub(crate) fn parse_page_size(text: &str) -> Result<u32, String> {
-    let size: ByteSize = text.parse().map_err(|error: SpecError| error.to_string())?;
-    u32::try_from(size.0)
-        .ok()
-        .filter(|bytes| *bytes >= 512 && bytes.is_multiple_of(512))
-        .ok_or_else(|| {
-            format!("{size} is not a multiple of 512 bytes below 4GiB; 4KiB and 16KiB are usual")
-        })
-}
-
 /// A number above 0.
 #[cfg(feature = "lab")]
 pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {

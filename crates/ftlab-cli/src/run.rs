@@ -1,21 +1,21 @@
 //! `ftlab run`: FTLs on a workload.
 
+use crate::drive_words::DriveWords;
 use crate::error::{CliError, Results};
 use crate::files::FileArgs;
 use crate::header::{header, parsed};
-use crate::options::{ReadingArgs, parse, parse_page_size};
+use crate::options::{ReadingArgs, parse};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
 use crate::table::{faults, fdp, notes, refresh, slc, table, wear};
 use crate::times::times;
 use crate::typed::command;
 use clap::{Args, ValueEnum};
-use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_sim::{
-    DriveOptions, EarlyCollection, Experiment, ExperimentResult, Faults, Fill, Length, Logical,
-    Physical, SlcCache, StreamMap, UNTIL_STEADY_DRIVE_WRITES, Workload, summary,
+    Experiment, ExperimentResult, Faults, Fill, Length, StreamMap, UNTIL_STEADY_DRIVE_WRITES,
+    Workload, summary,
 };
-use ftlab_spec::{ByteSize, Share, Spec};
+use ftlab_spec::Spec;
 use std::ffi::OsString;
 use std::num::NonZeroU32;
 
@@ -47,63 +47,8 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Drive")]
 pub(crate) struct DriveArgs {
-    /// Logical capacity, such as 8GiB (8G is the same); by default that of the trace's device, or
-    /// up to its highest address.
-    #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
-    logical: Option<ByteSize>,
-    /// The same, in pages.
-    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
-    logical_pages: Option<u64>,
-    /// Bytes per page, a multiple of 512.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
-    page_size: u32,
-    /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
-    /// below 1 GiB.
-    #[arg(long, value_name = "N", value_parser = parse::<u32>)]
-    pages_per_block: Option<u32>,
-    /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is
-    /// given. For hybrid-mapped FTLs it is the log space, including the one or two blocks that they
-    /// merge into.
-    #[arg(long, value_name = "SHARE", conflicts_with = "blocks")]
-    op: Option<Share>,
-    /// Number of erase blocks.
-    #[arg(long, value_name = "N", value_parser = parse::<u32>)]
-    blocks: Option<u32>,
-    /// Free blocks that host writes may not use; hybrid-mapped FTLs and page have their own rules.
-    #[arg(long, value_name = "BLOCKS", default_value_t = 4, value_parser = parse::<u32>)]
-    reserve: u32,
-    /// Collects early, after host writes, while less than this share of the blocks is free; off by
-    /// default.
-    #[arg(long, value_name = "SHARE")]
-    gc_start: Option<Share>,
-    /// Share of a block that must be invalid for early collection; 12.5% by default.
-    #[arg(long, value_name = "SHARE", requires = "gc_start")]
-    gc_min_invalid: Option<Share>,
-    /// When garbage is collected: foreground, a whole collection before the host write that needs
-    /// it; incremental[:pages=N], some pages (at most N) after each host write; background[:pages=N],
-    /// the first victim before the host write and the others like that; garbage[:share=S], whole
-    /// collections while at least that share of the programmed pages is invalid; or gradual[:from=S],
-    /// whole collections, the more the fewer blocks are free, below that share.
-    #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
-    gc: GcSchedule,
-    /// Which free block is opened next: the one that has been free longest (fifo), or the one with the
-    /// fewest erases (least-worn).
-    #[arg(long, value_name = "RULE", default_value = "fifo", value_parser = parse::<FreeBlock>)]
-    free_block: FreeBlock,
-    /// Moves cold pages once a block has been erased this many times more than the least-worn
-    /// block; 0 disables.
-    #[arg(long, value_name = "ERASES", default_value_t = 0, value_parser = parse::<u32>)]
-    wear_threshold: u32,
-    /// Rewrites the pages of a block once they have been read so often since it was erased, or so many host
-    /// page writes after it became full, such as reads=100000,age=5000000. Reads need --timing with
-    /// unit=request.
-    #[arg(long, value_name = "KEY=VALUE,...")]
-    refresh: Option<Refresh>,
-    /// Blocks that are programmed with one bit a cell, take what the host writes, and are folded into the others
-    /// later, such as size=64MiB,bits=3,full=fold,idle=on; full=bypass writes past a full cache. They come on top
-    /// of --op.
-    #[arg(long, value_name = "KEY=VALUE,...")]
-    slc_cache: Option<SlcCache>,
+    #[command(flatten)]
+    options: DriveWords,
     /// Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
     #[arg(long, value_name = "CYCLES", value_parser = parse::<NonZeroU32>)]
     endurance: Option<NonZeroU32>,
@@ -232,9 +177,10 @@ fn text(result: &ExperimentResult, quiet: bool) -> String {
 
 fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
     let Some(workload) = &args.workload else { return Err(CliError::usage(NO_WORKLOAD)) };
-    let workload = Workload::parse(workload, args.reading.open_options(args.drive.page_size))?;
+    let drive = args.drive.options.read()?;
+    let workload = Workload::parse(workload, args.reading.open_options(drive.page_bytes))?;
     Ok(Experiment {
-        drive: drive(&args.drive),
+        drive,
         length: length(&args.length),
         repeat: args.length.repeat
             || args.length.until.is_some()
@@ -265,26 +211,6 @@ fn length(args: &LengthArgs) -> Length {
         (None, Some(writes), _) => Length::Writes(writes),
         (None, None, Some(drives)) => Length::DriveWrites(drives),
         (None, None, None) => Length::OfWorkload,
-    }
-}
-
-fn drive(args: &DriveArgs) -> DriveOptions {
-    let default = DriveOptions::default();
-    DriveOptions {
-        logical: match (args.logical, args.logical_pages) {
-            (Some(size), _) => Logical::Bytes(size),
-            (None, Some(pages)) => Logical::Pages(pages),
-            (None, None) => default.logical,
-        },
-        page_bytes: args.page_size,
-        pages_per_block: args.pages_per_block,
-        physical: Physical::asked(args.op, args.blocks),
-        reserve_blocks: args.reserve,
-        gc: args.gc,
-        wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
-        refresh: args.refresh.unwrap_or_default(),
-        slc_cache: args.slc_cache,
-        early: args.gc_start.map(|start| EarlyCollection::new(start, args.gc_min_invalid)),
     }
 }
 

@@ -107,78 +107,78 @@ ftlab_spec::parameters! {
     /// Parameters of a timing; times are per page of the simulated drive, whatever its size.
     pub struct TimingParameters {
         /// Microseconds to read a page from the cells; with page-types, those of the pages of a word line, as 48/64.
-        read_us: PageTimes = PageTimes::alike(25.0), "read-us", from "FASTer (SNAPI 2010), table I";
+        read_us: PageTimes = PageTimes::alike(25.0), "read-us", from "FASTer (SNAPI 2010), table I", of "chip";
         /// Microseconds to program a page; with page-types, those of the pages of a word line, as 850/2300.
-        program_us: PageTimes = PageTimes::alike(200.0), "program-us", from "FASTer (SNAPI 2010), table I";
+        program_us: PageTimes = PageTimes::alike(200.0), "program-us", from "FASTer (SNAPI 2010), table I", of "chip";
         /// Microseconds to erase a block.
-        erase_us: f64 = 1500.0, "erase-us" in 0.0..=1e9, from "FASTer (SNAPI 2010), table I";
+        erase_us: f64 = 1500.0, "erase-us" in 0.0..=1e9, from "FASTer (SNAPI 2010), table I", of "chip";
         /// Microseconds to read a page of an SLC cache from the cells.
-        slc_read_us: f64 = 25.0, "slc-read-us" in 0.0..=1e9, from "SLC, as FASTer (SNAPI 2010), table I";
+        slc_read_us: f64 = 25.0, "slc-read-us" in 0.0..=1e9, from "SLC, as FASTer (SNAPI 2010), table I", of "chip";
         /// Microseconds to program a page of an SLC cache.
-        slc_program_us: f64 = 200.0, "slc-program-us" in 0.0..=1e9, from "SLC, as FASTer (SNAPI 2010), table I";
+        slc_program_us: f64 = 200.0, "slc-program-us" in 0.0..=1e9, from "SLC, as FASTer (SNAPI 2010), table I", of "chip";
         /// Microseconds to transfer a page over its channel, in or out.
-        transfer_us: f64 = 0.0, "transfer-us" in 0.0..=1e9, from "FASTer (SNAPI 2010) counts none";
+        transfer_us: f64 = 0.0, "transfer-us" in 0.0..=1e9, from "FASTer (SNAPI 2010) counts none", of "drive";
         /// Channels, each used by one transfer at a time.
-        channels: u32 = 1, "channels" in 1..=1024, from "one, as FASTer (SNAPI 2010) counts";
+        channels: u32 = 1, "channels" in 1..=1024, from "one, as FASTer (SNAPI 2010) counts", of "drive";
         /// LUNs on a channel, each used by one operation at a time.
-        luns: u32 = 1, "luns" in 1..=1024, from "one, as FASTer (SNAPI 2010) counts";
+        luns: u32 = 1, "luns" in 1..=1024, from "one, as FASTer (SNAPI 2010) counts", of "drive";
         /// Where the pages of an erase block are.
-        layout: Layout = Layout::Superblock, "layout", from "our choice";
+        layout: Layout = Layout::Superblock, "layout", from "our choice", of "drive";
         /// When the host asks for its next page write, or request with unit=request.
-        arrivals: Arrivals = Arrivals::Closed, "arrivals", from "our choice";
+        arrivals: Arrivals = Arrivals::Closed, "arrivals", from "our choice", of "host";
         /// With arrivals=closed: page writes that the host has under way at once, requests with
         /// unit=request, or transactions, as threads do, with unit=transaction.
-        queue_depth: u32 = 1, "queue-depth" in 1..=65536, from "our choice";
+        queue_depth: u32 = 1, "queue-depth" in 1..=65536, from "our choice", of "host";
         /// With arrivals=trace: how much faster than recorded the requests come.
-        speed_up: f64 = 1.0, "speed-up" in 1e-6..=1e6, from "as recorded";
+        speed_up: f64 = 1.0, "speed-up" in 1e-6..=1e6, from "as recorded", of "host";
         /// With arrivals=poisson: page writes a second, or requests with unit=request.
-        rate: f64 = 1000.0, "rate" in 1e-3..=1e9, from "our choice";
+        rate: f64 = 1000.0, "rate" in 1e-3..=1e9, from "our choice", of "host";
         /// With arrivals=poisson: requests that come at once; the rate stays that of all.
-        burst: u32 = 1, "burst" in 1..=1_000_000, from "our choice";
+        burst: u32 = 1, "burst" in 1..=1_000_000, from "our choice", of "host";
         /// With arrivals=poisson: the seed of the times between them.
-        arrivals_seed: u64 = 1, "arrivals-seed", from "our choice";
+        arrivals_seed: u64 = 1, "arrivals-seed", from "our choice", of "host";
         /// What the host waits for.
-        unit: Unit = Unit::Page, "unit", from "papers on write amplification count page writes";
+        unit: Unit = Unit::Page, "unit", from "papers on write amplification count page writes", of "host";
         /// What a LUN does next.
-        priority: Priority = Priority::None, "priority", from "our choice";
+        priority: Priority = Priority::None, "priority", from "our choice", of "drive";
         /// A buffer of pages that the host has written and the flash has not: a size, maybe with parts: plp=off
         /// if it does not survive a loss of power, ack=program if the host is told of a page when that is in
         /// flash, keep=50% to leave so much of it there to be rewritten.
-        write_buffer: WriteBuffer = WriteBuffer::OFF, "write-buffer", from "none, as papers on write amplification";
+        write_buffer: WriteBuffer = WriteBuffer::OFF, "write-buffer", from "none, as papers on write amplification", of "drive";
         /// With priority=read-first: where the operations of collections come.
-        gc_priority: GcPriority = GcPriority::Same, "gc-priority", from "our choice";
+        gc_priority: GcPriority = GcPriority::Same, "gc-priority", from "our choice", of "drive";
         /// With priority=read-first: what reads of the host interrupt.
-        suspend: Suspend = Suspend::Off, "suspend", from "our choice";
+        suspend: Suspend = Suspend::Off, "suspend", from "our choice", of "drive";
         /// Microseconds that an interruption takes, before the read and after it together.
-        suspend_us: f64 = 5.0, "suspend-us" in 0.0..=1e6, from "our choice";
+        suspend_us: f64 = 5.0, "suspend-us" in 0.0..=1e6, from "our choice", of "chip";
         /// How often the same program or erase may be interrupted; 0 for any number of times.
-        suspend_max: u32 = 0, "suspend-max", from "our choice";
+        suspend_max: u32 = 0, "suspend-max", from "our choice", of "drive";
         /// With unit=request and several jobs of fio: requests that the drive takes at once from the queues of its
         /// tenants; 0 for any number.
-        slots: u32 = 0, "slots" in 0..=65536, from "our choice";
+        slots: u32 = 0, "slots" in 0..=65536, from "our choice", of "drive";
         /// With slots: how many requests it takes from each tenant in turn, in the order of the job file, such as
         /// 3/1; equal for one each.
-        weights: Weights = Weights::default(), "weights", from "NVMe base specification, weighted round robin";
+        weights: Weights = Weights::default(), "weights", from "NVMe base specification, weighted round robin", of "drive";
         /// With unit=request: by what response times are told apart, beside the operation: size for the pages of a
         /// request in powers of two, tenant for fio's jobs, stream for placement handles, or several, as size/stream.
-        by: By = By::default(), "by", from "our choice";
+        by: By = By::default(), "by", from "our choice", of "report";
         /// With unit=request: whether to tell what requests waited for, at each percentile.
-        waits: bool = false, "waits", from "our choice";
+        waits: bool = false, "waits", from "our choice", of "report";
         /// Whether each page takes its own time by its place in its word line: LSB, CSB, MSB.
-        page_types: PageTypes = PageTypes::Mean, "page-types", from "the means, as papers count";
+        page_types: PageTypes = PageTypes::Mean, "page-types", from "the means, as papers count", of "chip";
         /// Planes of a LUN, on which the pages of a block take turns; those of the same offset are programmed at
         /// once.
-        planes: u32 = 1, "planes" in 1..=16, from "one, as FASTer (SNAPI 2010) counts";
+        planes: u32 = 1, "planes" in 1..=16, from "one, as FASTer (SNAPI 2010) counts", of "chip";
         /// Page of the chip, which is read and programmed as one, such as 16KiB: with 4 KiB pages, four that follow
         /// each other. Pages of it, and of those at the same place of other planes, that a collection or a request
         /// reads one after the other take one read and a transfer each. Times of reads and programs are then those
         /// of a page of the chip.
-        flash_page: FlashPage = FlashPage::OFF, "flash-page", from "as FASTer (SNAPI 2010) counts";
+        flash_page: FlashPage = FlashPage::OFF, "flash-page", from "as FASTer (SNAPI 2010) counts", of "chip";
         /// Retries of a read by the P/E cycles of its block: 1000:1/3000:3 for one from 1,000 on and three from
         /// 3,000 on. Each takes another read and transfer.
-        read_retries: ReadRetries = ReadRetries::default(), "read-retries", from "none: new flash";
+        read_retries: ReadRetries = ReadRetries::default(), "read-retries", from "none: new flash", of "chip";
         /// With read-retries: P/E cycles that every block has had before.
-        pe_cycles: u32 = 0, "pe-cycles" in 0..=1_000_000, from "new flash";
+        pe_cycles: u32 = 0, "pe-cycles" in 0..=1_000_000, from "new flash", of "chip";
     }
 }
 

@@ -4,8 +4,8 @@
 //! the drive, what fills it, and how much is written to it; and the content of a trace. Names of files, threads, and
 //! how something was typed are no part of it.
 
-use crate::drive::{Origin, Wanted};
 use crate::experiment::{Experiment, GENERATOR_DRIVE_WRITES};
+use crate::sizing::{Origin, Wanted};
 use crate::versions::{self, Version};
 use crate::{SimError, Workload};
 use ftlab_flash::Timing;

@@ -1,8 +1,9 @@
 //! Where the writes come from.
 
 use crate::SimError;
-use crate::drive::{Logical, Origin, Wanted};
+use crate::drive::Logical;
 use crate::parameters::named;
+use crate::sizing::{Origin, Wanted};
 use ftlab_fio::JobFile;
 use ftlab_ftl::registry::OracleGroup;
 use ftlab_spec::{ByteSize, Spec};

@@ -8,7 +8,7 @@ mod statistics;
 use crate::error::{CliError, Results};
 use crate::figure::{self, FIGURES, Figure, FigureSize, Kind};
 use crate::generator::generator_space;
-use crate::options::{ReadingArgs, parse_page_size};
+use crate::options::ReadingArgs;
 use crate::output::{print, print_json, say};
 use crate::progress::with_spinner;
 use crate::report::check_report;
@@ -42,7 +42,7 @@ pub(crate) struct InspectArgs {
     #[arg(required = true, value_name = "WORKLOAD")]
     workloads: Vec<String>,
     /// Bytes per page, a multiple of 512.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
     page_size: u32,
     /// Log window that separates hot pages from cold ones: a share of the drive, a size, or a
     /// number of pages.

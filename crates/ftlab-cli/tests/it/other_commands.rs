@@ -27,7 +27,41 @@ fn lists_come_from_the_registries() {
             assert!(item["parameters"].is_array());
         }
     }
+    let timings = place.ftlab("list timings").stdout;
+    let places = [
+        "of the chip:",
+        "read-us=",
+        "of the drive:",
+        "channels=",
+        "of the host:",
+        "unit=",
+        "of the report:",
+        "waits=",
+    ];
+    let found: Vec<_> = places.iter().map(|part| timings.find(&format!("    {part}"))).collect();
+    assert!(found.iter().all(Option::is_some) && found.is_sorted(), "{found:?}");
     place.ftlab("list policies").fails(2, &["ftls, workloads, formats"]);
+}
+
+#[test]
+fn what_results_tell_is_listed_with_its_unit_and_its_places() {
+    let place = Place::new();
+    let text = place.ftlab("list metrics").stdout;
+    for part in [
+        "host_writes (count of pages, of a run)",
+        "in sweeps: host-writes",
+        "refresh.running_relocations (series of pages, of a run)",
+        "in series.parquet: refresh_relocations",
+        "timing.lun_busy_share (list, of a LUN)",
+        "streams[].relocations (count of pages, of a stream)",
+        "copies-per-write (ratio, of a run)",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    let json = place.ftlab("list metrics --json").json();
+    let waf = json.as_array().unwrap().iter().find(|item| item["name"] == "waf").unwrap();
+    assert_eq!((waf["kind"].as_str(), waf["sweep"].as_str()), (Some("ratio"), Some("waf")));
+    assert!(waf["series"].is_null());
 }
 
 #[test]

@@ -511,7 +511,7 @@ fn an_slc_cache_takes_what_the_host_writes_and_is_counted_apart() {
             experiment.drive.slc_cache = cache.map(|cache| cache.parse().unwrap());
             experiment.interval_writes = Some(1000);
         });
-        assert_eq!(result.config.drive.slc_cache.is_some(), cache.is_some());
+        assert_eq!(result.config.drive.option("slc_cache").is_some(), cache.is_some());
         result.runs
     };
     let timing = "tlc:luns=4,unit=request,arrivals=poisson,rate=100";
