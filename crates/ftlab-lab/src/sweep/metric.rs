@@ -241,7 +241,7 @@ mod tests {
         for (index, metric) in METRICS.iter().enumerate() {
             assert!(METRICS[index + 1..].iter().all(|other| other.name != metric.name));
         }
-        let error = Metric::find("wafs").unwrap_err().to_string();
+        let error = Metric::find("wafs").err().unwrap().to_string();
         assert!(error.contains("unknown metric \"wafs\" (did you mean \"waf\"?)"), "{error}");
     }
 }
