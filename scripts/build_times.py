@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# What is built, and the ratio that it may have to the commit that set the budget (ARCHITECTURE.md, "The first build").
+# What is built, with which features.
 BUILDS = {"demo": [], "build": ["--features", "full"]}
 # The file whose edit is measured: one policy.
 POLICY = "crates/ftlab-ftl/src/algorithms/victim/cat.rs"
