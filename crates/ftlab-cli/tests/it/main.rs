@@ -1,4 +1,5 @@
-//! The command, as users type it.
+//! The command, as users type it: all that the feature `lab` brings.
+#![cfg(feature = "lab")]
 
 mod common;
 mod docs_site;

@@ -219,7 +219,7 @@ pub(super) fn warehouse_of(district: usize) -> Range<usize> {
 mod tests {
     use super::*;
     use crate::database::Layout;
-    use super::super::scale::Schema;
+    use crate::tpcc::scale::Schema;
     use rand_xoshiro::rand_core::SeedableRng;
 
     fn inputs() -> (Scale, Inputs) {
