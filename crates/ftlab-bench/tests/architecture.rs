@@ -6,19 +6,20 @@ use packages::packages;
 use std::collections::BTreeSet;
 
 /// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("ftlab-spec", &[]),
     ("ftlab-hardware", &[]),
     ("ftlab-flash", &[]),
     ("ftlab-ftl", &["ftlab-flash", "ftlab-hardware"]),
     ("ftlab-trace", &["ftlab-hardware"]),
     ("ftlab-model", &[]),
-    ("ftlab-machine", &["ftlab-flash", "ftlab-ftl"]),
-    ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-machine", "ftlab-trace"]),
-    ("ftlab-lab", &["ftlab-flash", "ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
+    ("ftlab-host", &["ftlab-flash", "ftlab-ftl"]),
+    ("ftlab-machine", &["ftlab-flash", "ftlab-ftl", "ftlab-host"]),
+    ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-host", "ftlab-machine", "ftlab-trace"]),
+    ("ftlab-lab", &["ftlab-flash", "ftlab-ftl", "ftlab-host", "ftlab-sim", "ftlab-trace"]),
     ("ftlab-record", &["ftlab-trace"]),
     ("ftlab-report", &["ftlab-sim", "ftlab-trace"]),
-    ("ftlab-device", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
+    ("ftlab-device", &["ftlab-flash", "ftlab-ftl", "ftlab-host", "ftlab-trace"]),
     (
         "ftlab-cli",
         &[
@@ -48,7 +49,15 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ),
     (
         "ftlab-bench",
-        &["ftlab-flash", "ftlab-ftl", "ftlab-lab", "ftlab-machine", "ftlab-sim", "ftlab-trace"],
+        &[
+            "ftlab-flash",
+            "ftlab-ftl",
+            "ftlab-host",
+            "ftlab-lab",
+            "ftlab-machine",
+            "ftlab-sim",
+            "ftlab-trace",
+        ],
     ),
 ];
 

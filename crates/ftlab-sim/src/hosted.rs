@@ -5,7 +5,7 @@ use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
 use crate::workload::Workload;
-use ftlab_flash::Weights;
+use ftlab_host::Weights;
 use ftlab_spec::Spec;
 use ftlab_trace::fio::JobFile;
 use ftlab_trace::synthetic::Space;

@@ -1,6 +1,6 @@
 //! How long something took: mean, quantiles and tail.
 
-use ftlab_flash::ResponseTimes;
+use ftlab_host::ResponseTimes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

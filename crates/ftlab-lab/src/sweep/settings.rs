@@ -6,8 +6,8 @@ use super::items::WorkloadItem;
 use super::scalar::Scalar;
 use super::scale::Scale;
 use super::variables::Variables;
-use ftlab_flash::Timing;
 use ftlab_ftl::page::{FreeBlock, WearLeveling};
+use ftlab_host::Timing;
 use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, SlcCache, Workload,
     usual_pages_per_block,
