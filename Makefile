@@ -14,7 +14,7 @@ TARGET ?= drive
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
+.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep build-times golden release reproduce tail-latency hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,9 @@ test: check ## runs everything: lints, documentation and all tests
 	$(CARGO) test --locked --workspace --features ftlab-cli/full
 	$(MAKE) test-python
 
+test-all: ## runs everything, and all cases of tests of which `make test` runs a third (CONTRIBUTING.md)
+	FTLAB_TEST_ALL=1 $(MAKE) test
+
 python: setup-system $(VENV)/requirements.lock ## builds the Python package into target/python, for its tests
 	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet --profile dev
 
@@ -52,12 +55,12 @@ $(VENV)/requirements.lock: python/requirements.lock | setup-python
 test-python: python ## runs lints, type checks and tests of the Python package
 	$(VENV)/bin/ruff format --check python
 	$(VENV)/bin/ruff check python
-	$(VENV)/bin/pytest --quiet
+	$(VENV)/bin/pytest --quiet --numprocesses logical
 
 check: setup-system ## runs the lints and builds the Rust documentation
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets --features ftlab-cli/full -- --deny warnings
-	$(CARGO) clippy --locked --package ftlab-cli -- --deny warnings
+	$(CARGO) clippy --locked --package ftlab-cli --package ftlab-trace --no-deps -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps --features ftlab-cli/full
 
 docs: setup-system target/docs/venv/installed ## builds the documentation site: target/docs/html/index.html
@@ -70,7 +73,7 @@ target/docs/venv/installed: docs/requirements.txt | setup-python
 	target/docs/venv/bin/pip install --quiet --no-compile --requirement docs/requirements.txt
 	touch $@
 
-docs-figures: build ## redraws the pictures of docs/concepts.md
+docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, caches.md, experiments.md and python.md
 	$(FTLAB) run $(DEMO) --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ \
 		--quiet --out target/figures/tpcc
 	$(FTLAB) report target/figures/tpcc --flash docs/figures/flash-tpcc.png
@@ -80,11 +83,24 @@ docs-figures: build ## redraws the pictures of docs/concepts.md
 	$(FTLAB) run uniform --logical 16MiB --pages-per-block 128 --op 30% \
 		--drive-writes 0.6 --ftl 1r-greedy --quiet --out target/figures/uniform
 	$(FTLAB) report target/figures/uniform --flash docs/figures/flash-uniform.png
+	$(PYTHON) scripts/bench_figure.py docs/benchmarks.md docs/figures/bench.svg
 	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 128 --fill random \
 		--drive-writes 6 --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ --ftl sepbit --ftl fk \
 		--quiet --figure docs/figures/hotcold-waf.svg
 	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 64 \
 		--drive-writes 4 --ftl fast --ftl faster --ftl page --quiet --figure docs/figures/hybrid-waf.svg
+	$(FTLAB) run fio-randwrite --logical 1GiB --op 14.5% --fill sequential --drive-writes 12 --ftl 1r-greedy --ftl 2r++ \
+		--quiet --figure docs/figures/fio-random-map.svg
+	$(FTLAB) run cachelib:soc=0.04,region=64KiB --logical 256MiB --op 14.5% --pages-per-block 256 \
+		--reserve 9 --fill none --warmup-writes 262144 --drive-writes 4 \
+		--ftl nvme-fdp/greedy:persistent=all --ftl 1r-greedy --quiet --figure docs/figures/cache-handles.svg
+	awk '/^```toml/ { on = 1; next } on && /^```/ { exit } on' docs/experiments.md > target/figures/op.toml
+	$(FTLAB) reproduce target/figures/op.toml --out target/figures/experiment
+	cp target/figures/experiment/op.svg docs/figures/experiment-op.svg
+	$(VENV)/bin/python -c 'import ftlab; drive = ftlab.Drive("256MiB", op="12.5%", pages_per_block=256, gc="incremental"); \
+		result = ftlab.run("hotcold:writes=0.9,pages=0.1", ["2r-fifo:blk-util=0.4", "sepbit"], drive=drive, \
+			fill="sequential", drive_writes=6, timing="slc", observe=True, progress=False); \
+		ftlab.plot.moves(result).savefig("docs/figures/python-moves.svg")'
 
 audit: target/tools/bin/typos ## checks spelling, and licences, sources and known vulnerabilities of dependencies
 	target/tools/bin/typos
@@ -120,10 +136,13 @@ bench-sweep: ## measures the processor utilisation and the overhead per run of 1
 	$(CARGO) run --release --locked --package ftlab-bench -- sweep
 
 bench-traces: ## measures page writes per second of every trace reader and generator
-	$(CARGO) run --release --locked --package ftlab-trace --example decode_speed
+	$(CARGO) run --release --locked --package ftlab-workload --example decode_speed
 
 bench-caches: ## measures page writes per second of the workloads of caches
-	$(CARGO) run --release --locked --package ftlab-trace --example decode_speed -- cache
+	$(CARGO) run --release --locked --package ftlab-workload --example decode_speed -- cache
+
+build-times: ## measures processor seconds of the first build per crate, compared with COMMIT (the last release); 20 minutes
+	$(PYTHON) scripts/build_times.py $(COMMIT)
 
 bench-stream: build ## measures time and memory of `ftlab convert` on a trace larger than memory (STREAM=20GB)
 	$(CARGO) build --release --locked --package ftlab-trace --example msr_lines
@@ -147,7 +166,7 @@ bench-guest: build ## compares NVMe with the kernel's own server, in the guest o
 tail-latency: ## measures response times with whole and incremental collections (2R); draws docs/figures/tail-latency.svg
 	$(CARGO) run --release --locked --package ftlab-bench -- tail-latency docs/figures/tail-latency.svg
 
-hot-cold: ## measures accuracy and cost of hotness tests, after Lee and Kim (docs/reproduction.md)
+hot-cold: ## measures accuracy and cost of hotness tests, after Lee and Kim (docs/notes/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- hot-cold
 
 setup-record: ## installs the programs for recording, its tests and its guide (docs/record.md); as root
@@ -166,7 +185,7 @@ setup-report: ## installs the programs for the tests of the report page: Chromiu
 	apt-get update && apt-get install --yes --no-install-recommends chromium nodejs npm
 	npm ci --prefix crates/ftlab-report/browser
 
-calibrate: ## compares generators with the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
+calibrate: ## compares generators with the captured traces of FTLAB_SHARED (docs/notes/workloads.md), with figures
 	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures
 
 programs: build ## runs real programs on a live drive: PROGRAM=fio SIZE=10G, or SECONDS=150 (docs/drive-programs.md); as root
@@ -179,21 +198,21 @@ fuzz: ## fuzzes what reads bytes of others: TARGET=superblock, journal, drive, n
 
 fio-differential: ## compares random jobs with the installed fio, or that of FTLAB_FIO: COUNT=3000 SEED=1 (docs/fio.md)
 	FTLAB_FIO_JOBS=$(or $(COUNT),3000) FTLAB_FIO_SEED=$(or $(SEED),1) \
-		$(CARGO) test --locked --package ftlab-trace --test fio -- random_jobs --nocapture
+		$(CARGO) test --locked --package ftlab-fio --test it -- random_jobs --nocapture
 
 crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each family; takes about ten minutes
-	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture
+	$(CARGO) test --release --locked --package ftlab-device --test it -- crash:: kill:: --include-ignored --nocapture
 
 fault-tests: ## puts one fault at a time everywhere on drives of every FTL, and every choice of every parameter under loads; an hour
-	$(CARGO) test --release --locked --package ftlab-device --test faults --test choices -- --include-ignored --nocapture
+	$(CARGO) test --release --locked --package ftlab-device --test it -- faults:: choices:: --include-ignored --nocapture
 
 scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/scoreboard.md); resumes a stopped run (WRITES=...)
 	$(FTLAB) compare $(FTLAB_SHARED)/traces/*.parquet --fill none,sequential --pages-per-block 512 --ignore-trims --writes $(WRITES) --baseline rivals --out target/scoreboard
 
 golden: ## rewrites the golden counters of all FTLs and the versions of what decides; check the diff
-	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test golden_counters
+	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test it -- golden_counters::
 
-peers: ## compares placements of the literature with an independent simulator's numbers (docs/reproduction.md)
+peers: ## compares placements of the literature with an independent simulator's numbers (docs/notes/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers
 
 setup-python: ## installs what the Python package needs, if missing

@@ -68,6 +68,7 @@ def generate(app):
     pages = ftl_pages(entries)
     for what, title in LISTS.items():
         pages[f"{what}.md"] = list_page(what, title, listed(ftlab, what))
+    pages["metrics.md"] = metrics_page(listed(ftlab, "metrics"))
     commands = subcommands(ftlab, [])
     # What takes a while is done again when the package has changed.
     version = Path(app.config.nb_execution_cache_path).name
@@ -213,6 +214,15 @@ def markdown(comment):
 def parameter_table(parameters):
     if not parameters:
         return "It has no parameters."
+    groups = list(dict.fromkeys(p.get("group", "") for p in parameters))
+    if len(groups) > 1:
+        by_group = ([p for p in parameters if p.get("group", "") == group] for group in groups)
+        tables = (parameter_lines(of_group) for of_group in by_group)
+        return "\n\n".join(f"Of the {group}:\n\n{table}" for group, table in zip(groups, tables, strict=True))
+    return parameter_lines(parameters)
+
+
+def parameter_lines(parameters):
     lines = ["| parameter | default | values | | default from |", "|---|---|---|---|---|"]
     for p in parameters:
         default = f"`{p['default']}`" if p["default"] else "empty"
@@ -247,6 +257,25 @@ def list_page(what, title, items):
             written = "read and written" if item["written"] else "read only"
             parts.append(f"Files: .{', .'.join(item['extensions'])}; {written}.")
         parts.append(parameter_table(item["parameters"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def metrics_page(items):
+    """Everything that results tell, by what it is told of."""
+    parts = [
+        "# Every number of a result",
+        "What `ftlab list metrics` prints. Names with dots are places in `ftlab run --json`, below `runs[]`.",
+    ]
+    for scope in dict.fromkeys(item["scope"] for item in items):
+        lines = [
+            "| name | kind | unit | | from | in sweeps | in series.parquet |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for item in (item for item in items if item["scope"] == scope):
+            names = [f"`{item[key]}`" if key in item else "" for key in ("sweep", "series")]
+            cells = [f"`{item['name']}`", item["kind"], item["unit"], item["doc"], item["source"], *names]
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        parts += [f"## Of a {scope}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 

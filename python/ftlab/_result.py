@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from ftlab import _core
 from ftlab._document import Document
 from ftlab._files import replacing
+from ftlab._parts import RunParts
 from ftlab._tables import TableName, data_frame, table
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Result", "Run"]
 
 
-class Run(Document):
+class Run(RunParts, Document):
     """The result of one FTL: a mapping whose parts are also attributes.
 
     ``run.waf`` and ``run["waf"]`` are the same. The parts are those of ``RunResult`` in
@@ -39,56 +40,13 @@ class Run(Document):
     65536
     """
 
-    ftl: str
-    parameters: dict[str, str]
-    waf: float
-    waf_last_tenth: float
-    cold_region_share: float | None
-    collections: int
-    config_hash: str
-    endurance: dict[str, Any] | None
-    erase_counts: dict[str, Any]
-    erases: int
-    faults: dict[str, Any] | None
-    fdp: dict[str, Any] | None
-    full_merges: int
-    host_bytes: int
-    host_writes: int
-    hurried_merges: int
-    last_tenth_host_writes: int
-    media_bytes_per_host_byte: float
-    memory: dict[str, Any]
-    merge_copies: int
-    nanoseconds_per_host_write: float
-    nanoseconds_per_program: float
-    nanoseconds_per_relocation: float | None
-    observed: dict[str, Any] | None
-    own_workload: dict[str, Any] | None
-    partial_merges: int
-    progressive_merges: int
-    refresh: dict[str, Any] | None
-    relocations: int
-    running_cold_region_share: list[float] | None
-    running_erases: list[int]
-    running_host_bytes: list[int] | None
-    running_relocations: list[int]
-    running_waf: list[float]
-    seconds: float
-    settling: dict[str, Any]
-    slc: dict[str, Any] | None
-    streams: list[dict[str, Any]]
-    switch_merges: int
-    timing: dict[str, Any] | None
-    trims: int
-    victim_valid_share: dict[str, Any]
-
     def __getattr__(self, name: str) -> Any:
         """The part of that name."""
         try:
             return self.__dict__["_document"][name]
         except KeyError:
             raise AttributeError(
-                f"a run has no part {name!r}; the parts are {', '.join(type(self).__annotations__)}"
+                f"a run has no part {name!r}; the parts are {', '.join(RunParts.__annotations__)}"
             ) from None
 
     def __repr__(self) -> str:

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ftlab import _core
 from ftlab._lazy import needs
+from ftlab._parts import NESTED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,64 +58,31 @@ def data_frame(rows: pa.Table) -> pd.DataFrame:
     return frame
 
 
+def _part(run: Document, path: Iterable[str]) -> Any:
+    """What is at a path in a run; ``None`` if a part on the way is missing."""
+    found: Any = run
+    for key in path:
+        found = None if found is None else found.get(key)
+    return found
+
+
 def _runs(document: Document) -> Iterator[Row]:
+    columns = [(name, path.split(".")) for name, path in _core.run_columns()]
     for run in document["runs"]:
-        row = {key: value for key, value in run.items() if not isinstance(value, list | dict)}
-        row["victim_valid_share"] = run["victim_valid_share"]["mean"]
-        row |= {f"erases_{key}": value for key, value in run["erase_counts"].items()}
-        row["metadata_bytes"] = run["memory"]["metadata_bytes"]
-        if run["refresh"]:
-            row |= {f"refresh_{key}": run["refresh"][key] for key in ("blocks", "relocations")}
-        if run["slc"]:
-            counts = run["slc"].items()
-            row |= {f"slc_{key}": value for key, value in counts if key != "running_folds"}
-        if run["endurance"]:
-            row |= {"tbw": run["endurance"]["tbw"], "dwpd": run["endurance"]["dwpd"]}
-        if run["timing"]:
-            times = run["timing"]["response_ns"].items()
-            row["iops"] = run["timing"]["iops"]
-            row |= {f"response_{key}_ns": value for key, value in times if key != "tail"}
-        yield {key: value for key, value in row.items() if key not in _ABSENT}
-
-
-_ABSENT = (
-    "running_cold_region_share",
-    "running_host_bytes",
-    "refresh",
-    "slc",
-    "endurance",
-    "fdp",
-    "faults",
-    "timing",
-    "own_workload",
-    "observed",
-)
-"""Fields that are lists or documents if they are not ``None``."""
+        row = {key: run[key] for key in run if key not in NESTED}
+        for name, (*way, last) in columns:
+            part = _part(run, way)
+            if part is not None:
+                row[name] = part[last]
+        yield row
 
 
 def _series(document: Document) -> Iterator[Row]:
     interval = document["config"]["interval_writes"]
     logical_pages = document["config"]["drive"]["logical_pages"]
+    series = [(name, path.split(".")) for name, path in _core.series_columns()]
     for run in document["runs"]:
-        timing = run["timing"] or {}
-        columns = {
-            "waf": run["running_waf"],
-            "host_bytes": run.get("running_host_bytes"),
-            "relocations": run["running_relocations"],
-            "erases": run["running_erases"],
-            "cold_region_share": run["running_cold_region_share"],
-            "iops": timing.get("running_iops"),
-            "response_mean_ns": timing.get("running_response_mean_ns"),
-            "response_max_ns": timing.get("running_response_max_ns"),
-            "refresh_relocations": (run["refresh"] or {}).get("running_relocations"),
-            "slc_folds": (run["slc"] or {}).get("running_folds"),
-            "transactions_per_second": (timing.get("transactions") or {}).get("running_per_second"),
-        }
-        operations = (timing.get("requests") or {"operations": {}})["operations"]
-        for operation in ("read", "write"):
-            for quantile in ("p50", "p99_9"):
-                running = operations.get(operation, {}).get(f"running_{quantile}_ns")
-                columns[f"{operation}_response_{quantile}_ns"] = running
+        columns = {name: _part(run, path) for name, path in series}
         for index in range(len(run["running_waf"])):
             writes = (index + 1) * interval
             row = {"ftl": run["ftl"], "host_writes": writes, "drive_writes": writes / logical_pages}

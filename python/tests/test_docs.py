@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 MODULES = [
     module.name for module in pkgutil.walk_packages(ftlab.__path__, "ftlab.") if module.name != "ftlab._core"
 ]
+MANUAL = sorted((ROOT / "docs").glob("*.md"))
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 
 
@@ -34,7 +35,7 @@ def public():
             yield f"{module.__name__}.{name}", getattr(module, name)
 
 
-@pytest.mark.parametrize(("name", "value"), list(public()), ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("name", "value"), [pytest.param(*one, id=one[0]) for one in public()])
 def test_everything_public_has_a_docstring(name, value):
     if not isinstance(value, str):
         assert inspect.getdoc(value), name
@@ -87,3 +88,38 @@ def test_the_api_page_names_everything_public():
     named = set(re.findall(r"^\.\. auto(?:function|class|module):: (?:ftlab\.)?(\S+)$", page, re.MULTILINE))
     elsewhere = {"FtlabError", "__version__"}
     assert named - {"plot.altair"} == set(ftlab.__all__) - elsewhere
+
+
+def test_the_manual_is_short():
+    words = {page.name: len(page.read_text(encoding="utf-8").split()) for page in MANUAL}
+    assert sum(words.values()) <= 40_000, f"shorten it, or move what was tried to docs/notes: {words}"
+
+
+def test_the_manual_links_the_notebook_once():
+    links = {page.name: page.read_text(encoding="utf-8").count("](notes/") for page in MANUAL}
+    assert {name: count for name, count in links.items() if count} == {"index.md": 1}
+
+
+@pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)
+def test_a_page_of_the_manual_has_a_command_and_a_picture(page):
+    text = page.read_text(encoding="utf-8")
+    assert re.search(r"^(?: {4}|)(?:sudo )?(?:ftlab|make|pip|python3|cargo) ", text, re.MULTILINE)
+    pictures = re.findall(r"^!\[[^]]+\]\(([^)]+\.(?:svg|png))\)", text, re.MULTILINE)
+    assert pictures
+    assert [path for path in pictures if not (page.parent / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)
+def test_a_sentence_of_the_manual_is_read_in_one_breath(page):
+    long = [text for text in sentences(page.read_text(encoding="utf-8")) if len(text.split()) > 40]
+    assert long == []
+
+
+def sentences(text):
+    """The sentences of paragraphs and lists, without code, tables, headings and pictures."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^(?: {4}|\||#).*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"!\[[^]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
+    for paragraph in re.split(r"\n\s*\n|\n(?=(?:[-*]|\d+\.) )", text):
+        yield from re.split(r"(?<=[.!?])[)\"'*]*\s+(?=[A-Z`*(\"\d])", " ".join(paragraph.split()))

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import ftlab
+from ftlab._parts import RunParts
 
 SCHEMA = Path(__file__).parents[2] / "crates/ftlab-sim/schema/run-result.schema.json"
 PAGES = np.random.default_rng(7).integers(0, 5000, 60_000)
@@ -209,7 +210,7 @@ def test_the_run_of_an_ftl_has_typed_parts(observed):
         observed["2r+"]
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     parts = schema["$defs"]["RunResult"]["properties"]
-    assert set(ftlab.Run.__annotations__) == set(parts)
+    assert set(RunParts.__annotations__) == set(parts)
 
 
 def test_inspections_are_tables():

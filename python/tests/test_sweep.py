@@ -201,12 +201,19 @@ def test_what_was_changed_in_the_middle_of_a_trace_is_run_again_here_and_on_a_cl
 def test_ctrl_c_stops_a_sweep_and_what_is_finished_is_kept(experiment, tmp_path):
     text = EXPERIMENT.replace("seeds = [1, 2]", f"seeds = {list(range(2000))}")
     experiment.write_text(text, encoding="utf-8")
-    main = threading.main_thread().ident
-    timer = threading.Timer(3, lambda: signal.pthread_kill(main, signal.SIGINT))
-    timer.start()
+    main, is_kept = threading.main_thread().ident, threading.Event()
+
+    def interrupt():
+        is_kept.wait()
+        time.sleep(0.5)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        ftlab.sweep(experiment, tmp_path / "out", progress=False)
+        ftlab.sweep(
+            experiment, tmp_path / "out", progress=lambda status: is_kept.set() if status.done else None
+        )
     assert time.monotonic() - started < 60
     kept = len(stored(tmp_path / "out"))
     assert 0 < kept < 2000 * 8

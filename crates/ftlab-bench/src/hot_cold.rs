@@ -12,8 +12,9 @@ use ftlab_ftl::registry::{DriveShape, FitContext, PlacementEntry};
 use ftlab_ftl::{Archive, Metadata, State, StateError};
 use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::RequestBatch;
+use ftlab_trace::Space;
 use ftlab_trace::pages::page_sectors;
-use ftlab_trace::synthetic::{Space, areas, build};
+use ftlab_workload::{areas, build};
 use std::time::Instant;
 
 const PAGE_BYTES: u32 = 32 * 1024;

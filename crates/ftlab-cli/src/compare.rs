@@ -2,7 +2,7 @@
 
 use crate::error::{CliError, Results};
 use crate::figure::{check, write_scoreboard};
-use crate::options::{ReadingArgs, parse_page_size};
+use crate::options::ReadingArgs;
 use crate::output::{print, print_json, say, say_not_reused};
 use clap::Args;
 use ftlab_lab::Stop;
@@ -74,7 +74,7 @@ struct DrivesArgs {
     #[arg(long, value_name = "SIZE")]
     logical: Option<ByteSize>,
     /// Bytes per page, a multiple of 512.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
     page_size: u32,
     /// Free blocks that host writes may not use.
     #[arg(long, value_name = "BLOCKS", default_value_t = 4)]

@@ -1,14 +1,15 @@
 //! `ftlab convert`: from one format to another, or from a generator.
 
 use crate::error::CliError;
-use crate::options::{ReadingArgs, generator_space, parse_page_size};
+use crate::generator::generator_space;
+use crate::options::ReadingArgs;
 use crate::output::{print, print_json};
 use clap::Args;
 use ftlab_sim::Workload;
 use ftlab_sim::format::grouped;
 use ftlab_spec::{ByteSize, Spec};
-use ftlab_trace::synthetic::build;
 use ftlab_trace::{Converted, CreateOptions, OpenOptions, Part, convert_file, create, split_file};
+use ftlab_workload::build;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "N")]
     logical_pages: Option<u64>,
     /// Bytes per page, a multiple of 512.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
     page_size: u32,
     /// Seed of a generator; 1 by default.
     #[arg(long, value_name = "N")]

@@ -1,5 +1,6 @@
 //! Error messages of the command, and its exit code.
 
+#[cfg(feature = "lab")]
 use ftlab_lab::LabError;
 use ftlab_sim::SimError;
 use ftlab_spec::SpecError;
@@ -58,6 +59,7 @@ impl From<SimError> for CliError {
     }
 }
 
+#[cfg(feature = "lab")]
 impl From<LabError> for CliError {
     fn from(error: LabError) -> Self {
         Self { message: error.to_string(), code: if error.is_usage() { 2 } else { 1 } }

@@ -4,7 +4,7 @@
 //! typed so.
 
 use crate::output::say;
-use crate::report::quote;
+use crate::typed::quote;
 use clap::error::{Error, ErrorKind};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::error::{CliError, Results};
 use crate::figure::{FigureSize, check, write_fit};
-use crate::options::{ReadingArgs, parse_page_size};
+use crate::options::ReadingArgs;
 use crate::output::{aligned, print, print_json, say, say_not_reused};
 use crate::progress::runs_so_far;
 use crate::table::ruled;
@@ -54,7 +54,7 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "N", default_value_t = USUAL_PAGES, value_parser = clap::value_parser!(u32).range(16_384..))]
     pages: u32,
     /// Bytes per page, a multiple of 512; the size of the smallest request saves time.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
     page_size: u32,
     /// An FTL to choose from; may be repeated. By default all that a drive can have.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]

@@ -5,7 +5,7 @@ use crate::output::aligned;
 use ftlab_ftl::registry::policy_names;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, SkippedSummary, TimingSummary, WorkloadSummary};
-use ftlab_sim::{ExperimentResult, Fill, Prepared};
+use ftlab_sim::{DRIVE_OPTIONS, ExperimentResult, Fill, Prepared};
 use std::collections::BTreeMap;
 
 pub(crate) fn header(prepared: &Prepared) -> String {
@@ -149,7 +149,7 @@ fn collection(config: &Config) -> String {
     )
 }
 
-/// Wear levelling, refresh and SLC cache, if there is any.
+/// Wear levelling, and the options that are told where they are not off.
 fn wear(drive: &DriveSummary) -> Option<String> {
     let mut rules = Vec::new();
     if drive.free_block != "fifo" {
@@ -161,12 +161,10 @@ fn wear(drive: &DriveSummary) -> Option<String> {
             "cold pages move when a block has {erases} erases more than the least-worn one"
         ));
     }
-    if let Some(refresh) = &drive.refresh {
-        rules.push(format!("refresh {refresh}"));
-    }
-    if let Some(cache) = &drive.slc_cache {
-        rules.push(format!("SLC cache {cache}"));
-    }
+    let told = DRIVE_OPTIONS.iter().filter_map(|option| {
+        Some(format!("{} {}", option.told.as_ref()?.title, drive.option(option.id)?))
+    });
+    rules.extend(told);
     (!rules.is_empty()).then(|| rules.join("; "))
 }
 

@@ -5,44 +5,67 @@
 
 #[cfg_attr(feature = "full", allow(dead_code, reason = "nothing is absent"))]
 mod absent;
+#[cfg(feature = "lab")]
 mod advise;
 mod cite;
+#[cfg(feature = "lab")]
 mod compare;
 #[cfg(feature = "completions")]
 mod completions;
+#[cfg(feature = "lab")]
 mod convert;
 #[cfg(feature = "live")]
 mod drive;
+mod drive_words;
 mod error;
+#[cfg(feature = "lab")]
 mod figure;
+#[cfg(feature = "lab")]
+mod files;
 mod fio_command;
+#[cfg(feature = "lab")]
 mod fit;
+#[cfg(feature = "lab")]
+mod generator;
 mod header;
+#[cfg(feature = "lab")]
 mod inspect;
 mod list;
+#[cfg(feature = "lab")]
 mod load;
+mod metrics;
+#[cfg(feature = "lab")]
 mod model;
 mod options;
 mod output;
 mod progress;
 #[cfg(feature = "record")]
 mod record;
+#[cfg(feature = "lab")]
 mod report;
+#[cfg(feature = "lab")]
 mod reproduce;
 mod run;
+#[cfg(feature = "lab")]
 mod sweep;
 mod table;
+#[cfg(feature = "lab")]
 mod teach;
 mod times;
+#[cfg(feature = "lab")]
 mod tune;
+mod typed;
 
+#[cfg(not(feature = "lab"))]
+use absent::files;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use ftlab_hardware::end_if_no_thread_starts;
 use std::ffi::{OsStr, OsString};
 
 /// A laboratory for flash translation layers (FTLs): simulate, compare and explain write
 /// amplification.
 #[derive(Parser)]
-#[command(name = "ftlab", version = ftlab_spec::version(), arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "ftlab", version = ftlab_spec::version(), arg_required_else_help = true, after_help = absent::without_absent(EXAMPLES))]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -61,39 +84,38 @@ const EXAMPLES: &str = "Examples:
 #[derive(Subcommand)]
 enum Command {
     Run(Box<run::RunArgs>),
+    #[cfg(feature = "lab")]
     Compare(Box<compare::CompareArgs>),
+    #[cfg(feature = "lab")]
     Advise(Box<advise::AdviseArgs>),
+    #[cfg(feature = "lab")]
     Fit(Box<fit::FitArgs>),
+    #[cfg(feature = "lab")]
     Sweep(sweep::SweepArgs),
+    #[cfg(feature = "lab")]
     Tune(Box<tune::TuneArgs>),
+    #[cfg(feature = "lab")]
     Reproduce(reproduce::ReproduceArgs),
     List(list::ListArgs),
+    #[cfg(feature = "lab")]
     Inspect(inspect::InspectArgs),
+    #[cfg(feature = "lab")]
     Convert(convert::ConvertArgs),
     #[cfg(feature = "record")]
     Record(record::RecordArgs),
-    #[cfg(not(feature = "record"))]
-    #[command(hide = true, disable_help_flag = true)]
-    Record(absent::AbsentArgs),
     #[cfg(feature = "live")]
     Drive(drive::DriveArgs),
-    #[cfg(not(feature = "live"))]
-    #[command(hide = true, disable_help_flag = true)]
-    Drive(absent::AbsentArgs),
+    #[cfg(feature = "lab")]
     Model(model::ModelArgs),
     Cite(cite::CiteArgs),
+    #[cfg(feature = "lab")]
     Report(report::ReportArgs),
+    #[cfg(feature = "lab")]
     Teach(teach::TeachArgs),
     #[cfg(feature = "completions")]
     Completions(completions::CompletionsArgs),
     #[cfg(feature = "completions")]
     Man(completions::ManArgs),
-    #[cfg(not(feature = "completions"))]
-    #[command(hide = true, disable_help_flag = true)]
-    Completions(absent::AbsentArgs),
-    #[cfg(not(feature = "completions"))]
-    #[command(hide = true, disable_help_flag = true)]
-    Man(absent::AbsentArgs),
 }
 
 /// Lets what this program writes name the commit that it was built from.
@@ -105,6 +127,7 @@ pub fn name_commit() {
 fn report_only_bugs() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
+        end_if_no_thread_starts(panic);
         if !ftlab_trace::panic_becomes_error() {
             report(panic);
         }
@@ -115,10 +138,14 @@ fn report_only_bugs() {
 /// command was wrong, 1 if its execution failed.
 ///
 /// `python` is the interpreter that `ftlab tune` runs if FTLAB_PYTHON is not set; `python3` if `None`.
+#[cfg_attr(not(feature = "lab"), expect(unused_variables, reason = "only `ftlab tune` needs it"))]
 pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) -> u8 {
     report_only_bugs();
     name_commit();
     let typed: Vec<_> = typed.into_iter().collect();
+    if let Some(error) = absent::absent_command(&typed) {
+        return error.report();
+    }
     let mut commands = Cli::command();
     let words = std::iter::once("ftlab".into()).chain(fio_command::as_workload(&typed));
     let parsed = commands.try_get_matches_from_mut(words).and_then(|matches| {
@@ -142,40 +169,43 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
             Err(error) => Err(error),
         },
         Command::Run(args) => run::run(&args, &typed),
-        Command::Compare(args) => compare::compare(&args),
         Command::Cite(args) => cite::cite(&args),
-        Command::Advise(args) => advise::advise(&args),
-        Command::Fit(args) => fit::fit(&args),
-        Command::Sweep(args) => sweep::sweep(&args),
-        // It takes the arguments as typed, to pass them on.
-        Command::Tune(_) => match (commands.find_subcommand("tune"), matches.subcommand()) {
-            (Some(command), Some((_, matches))) => tune::tune(command, matches, python),
-            _ => unreachable!("clap has just found it"),
-        },
-        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::List(args) => list::list(&args),
-        Command::Inspect(args) => inspect::inspect(&args, &typed),
-        Command::Convert(args) => convert::convert(&args),
-        #[cfg(not(feature = "record"))]
-        Command::Record(_) => Err(absent::absent("ftlab record", "record")),
         #[cfg(feature = "live")]
         Command::Drive(args) => drive::drive(&args),
-        #[cfg(not(feature = "live"))]
-        Command::Drive(_) => Err(absent::absent("ftlab drive", "live")),
-        Command::Model(args) => model::model(&args),
-        Command::Report(args) => report::report(&args),
-        Command::Teach(args) => teach::teach(&args, &typed),
         #[cfg(feature = "completions")]
         Command::Completions(args) => completions::completions(&args, Cli::command()),
         #[cfg(feature = "completions")]
         Command::Man(args) => completions::man(&args, Cli::command()),
-        #[cfg(not(feature = "completions"))]
-        Command::Completions(_) => Err(absent::absent("ftlab completions", "completions")),
-        #[cfg(not(feature = "completions"))]
-        Command::Man(_) => Err(absent::absent("ftlab man", "completions")),
+        // It takes the arguments as typed, to pass them on.
+        #[cfg(feature = "lab")]
+        Command::Tune(_) => match (commands.find_subcommand("tune"), matches.subcommand()) {
+            (Some(command), Some((_, matches))) => tune::tune(command, matches, python),
+            _ => unreachable!("clap has just found it"),
+        },
+        #[cfg(feature = "lab")]
+        command => laboratory(command, &typed),
     };
     match result {
         Ok(()) => 0,
         Err(error) => error.report(),
+    }
+}
+
+/// Carries out the commands of the laboratory.
+#[cfg(feature = "lab")]
+fn laboratory(command: Command, typed: &[OsString]) -> Result<(), error::CliError> {
+    match command {
+        Command::Compare(args) => compare::compare(&args),
+        Command::Advise(args) => advise::advise(&args),
+        Command::Fit(args) => fit::fit(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
+        Command::Inspect(args) => inspect::inspect(&args, typed),
+        Command::Convert(args) => convert::convert(&args),
+        Command::Model(args) => model::model(&args),
+        Command::Report(args) => report::report(&args),
+        Command::Teach(args) => teach::teach(&args, typed),
+        _ => unreachable!("the others are carried out by the caller"),
     }
 }

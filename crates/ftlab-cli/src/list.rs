@@ -1,18 +1,20 @@
 //! `ftlab list`: the contents of the registries.
 
 use crate::error::CliError;
+use crate::metrics;
 use crate::output::{print, print_json};
 use clap::{Args, ValueEnum};
 use ftlab_ftl::registry::{self, Kind};
 use ftlab_sim::TIMINGS;
 use ftlab_spec::Parameter;
+#[cfg(feature = "lab")]
 use ftlab_trace::WRITERS;
 use ftlab_trace::format::FORMATS;
-use ftlab_trace::synthetic::GENERATORS;
+use ftlab_workload::GENERATORS;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Lists FTLs, workload generators, trace formats or timings, with their parameters.
+/// Lists FTLs, workload generators, trace formats or timings, with their parameters; or what results tell.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// What to list.
@@ -33,6 +35,8 @@ enum What {
     Formats,
     /// Flash timings.
     Timings,
+    /// Counts, ratios, times and series of a run.
+    Metrics,
 }
 
 /// Something with a name and parameters.
@@ -58,12 +62,15 @@ struct ParameterItem {
     expects: String,
     doc: String,
     source: &'static str,
+    /// What it is a parameter of, where the list is divided.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    group: &'static str,
 }
 
 impl From<Parameter> for ParameterItem {
     fn from(parameter: Parameter) -> Self {
-        let Parameter { name, default, expects, doc, source, .. } = parameter;
-        Self { name, default, expects, doc, source }
+        let Parameter { name, default, expects, doc, source, group, domain: _ } = parameter;
+        Self { name, default, expects, doc, source, group }
     }
 }
 
@@ -84,6 +91,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), CliError> {
         What::Workloads => workloads(),
         What::Formats => formats(),
         What::Timings => timings(),
+        What::Metrics => return list_metrics(args.json),
     };
     if args.json {
         return print_json(&items);
@@ -100,8 +108,14 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), CliError> {
              not. Packed files are unpacked.\n"
         }
         What::Timings => "Use a timing as `ftlab run --timing NAME:key=value,...`.\n",
+        What::Metrics => "",
     };
     print(&text)
+}
+
+fn list_metrics(json: bool) -> Result<(), CliError> {
+    let items = metrics::metrics();
+    if json { print_json(&items) } else { print(&metrics::describe(&items)) }
 }
 
 fn ftls() -> Vec<Item> {
@@ -142,9 +156,21 @@ fn formats() -> Vec<Item> {
         source: format.source,
         parameters: items((format.parameters)()),
         extensions: format.extensions.to_vec(),
-        written: Some(WRITERS.iter().any(|writer| writer.name == format.name)),
+        written: Some(is_written(format.name)),
     });
     items.collect()
+}
+
+/// Whether `ftlab convert` writes a format.
+#[cfg(feature = "lab")]
+fn is_written(format: &str) -> bool {
+    WRITERS.iter().any(|writer| writer.name == format)
+}
+
+/// The same in a program without it.
+#[cfg(not(feature = "lab"))]
+fn is_written(_format: &str) -> bool {
+    false
 }
 
 fn timings() -> Vec<Item> {
@@ -191,11 +217,24 @@ fn describe(item: &Item) -> String {
         let written = if item.written == Some(true) { "read and written" } else { "read only" };
         let _ = writeln!(text, "    files: .{}; {written}", item.extensions.join(", ."));
     }
-    for parameter in &item.parameters {
-        let ParameterItem { name, default, expects, doc, source } = parameter;
-        let default = if default.is_empty() { "\"\"" } else { default };
-        let _ = writeln!(text, "    {name}={default}  {doc}");
-        let _ = writeln!(text, "        {expects}; default from {source}");
+    let mut groups: Vec<&str> = Vec::new();
+    for ParameterItem { group, .. } in &item.parameters {
+        if !groups.contains(group) {
+            groups.push(group);
+        }
+    }
+    for group in groups {
+        if !group.is_empty() {
+            let _ = writeln!(text, "    of the {group}:");
+        }
+        let of_group = item.parameters.iter().filter(|parameter| parameter.group == group);
+        of_group.for_each(|parameter| text += &describe_parameter(parameter));
     }
     text + "\n"
+}
+
+fn describe_parameter(parameter: &ParameterItem) -> String {
+    let ParameterItem { name, default, expects, doc, source, .. } = parameter;
+    let default = if default.is_empty() { "\"\"" } else { default };
+    format!("    {name}={default}  {doc}\n        {expects}; default from {source}\n")
 }

@@ -1,10 +1,7 @@
 //! Options that several commands share.
 
-use crate::error::CliError;
 use clap::Args;
-use ftlab_sim::Workload;
 use ftlab_spec::{ByteSize, SpecError, Value};
-use ftlab_trace::synthetic::Space;
 use ftlab_trace::{Layout, OpenOptions};
 
 /// Options for reading a trace.
@@ -68,6 +65,7 @@ impl ReadingArgs {
     }
 
     /// The options as they are typed.
+    #[cfg(feature = "lab")]
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         let mut option = |name: &str, value: Option<String>| {
@@ -98,26 +96,6 @@ impl ReadingArgs {
     }
 }
 
-/// The drive of a generator: of the pages that are asked for, or else of its own; an error if there are
-/// none, or if neither `writes` nor the generator itself has an end.
-pub(crate) fn generator_space(
-    workload: &Workload,
-    asked_pages: Option<u64>,
-    writes: Option<u64>,
-    page_bytes: u32,
-    seed: u64,
-) -> Result<Space, CliError> {
-    let own_pages = || workload.own_pages(page_bytes);
-    let pages = asked_pages.map_or_else(own_pages, |pages| Ok(Some(pages)))?;
-    let missing = match (pages, writes.is_some() || workload.has_end()?) {
-        (Some(logical_pages), true) => return Ok(Space { logical_pages, page_bytes, seed }),
-        (Some(_), false) => "no end; give one, as in --writes 10000000",
-        (None, true) => "no size of its own; give the drive's, as in --logical 8GiB",
-        (None, false) => "neither size nor end; give both, as in --logical 8GiB --writes 10000000",
-    };
-    Err(CliError::usage(format!("the generator {} has {missing}", workload.name())))
-}
-
 /// A percentage, with or without `%`.
 fn parse_percent(text: &str) -> Result<f64, SpecError> {
     let number = text.strip_suffix('%').unwrap_or(text);
@@ -134,18 +112,8 @@ pub(crate) fn parse<T: Value>(text: &str) -> Result<T, String> {
     T::parse(text).ok_or_else(|| format!("{text:?} is not {}", T::expects_for(text)))
 }
 
-/// A page size in bytes.
-pub(crate) fn parse_page_size(text: &str) -> Result<u32, String> {
-    let size: ByteSize = text.parse().map_err(|error: SpecError| error.to_string())?;
-    u32::try_from(size.0)
-        .ok()
-        .filter(|bytes| *bytes >= 512 && bytes.is_multiple_of(512))
-        .ok_or_else(|| {
-            format!("{size} is not a multiple of 512 bytes below 4GiB; 4KiB and 16KiB are usual")
-        })
-}
-
 /// A number above 0.
+#[cfg(feature = "lab")]
 pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
     number.ok_or_else(|| format!("{text:?} is not a positive number"))

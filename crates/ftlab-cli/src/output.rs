@@ -1,12 +1,14 @@
 //! Writing to standard output and standard error.
 
 use crate::error::CliError;
-use ftlab_lab::advise::ENOUGH_DRIVE_WRITES;
-use ftlab_lab::not_reused;
+#[cfg(feature = "lab")]
+use ftlab_lab::{advise::ENOUGH_DRIVE_WRITES, not_reused};
+#[cfg(feature = "lab")]
 use ftlab_sim::format::significant;
 use ftlab_trace::room;
 use serde::Serialize;
 use std::io::{self, ErrorKind, Write};
+#[cfg(feature = "lab")]
 use std::path::Path;
 
 /// Writes to standard output. A closed pipe is not an error: the reader has seen enough.
@@ -28,6 +30,7 @@ pub(crate) fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
+#[cfg(feature = "lab")]
 /// Says how many results of a store will not be used again, if there are any.
 pub(crate) fn say_not_reused(results: usize, store: &Path) {
     if let Some(text) = not_reused(results, store) {
@@ -53,6 +56,7 @@ pub(crate) fn aligned(lines: &[(&str, String)]) -> String {
     text
 }
 
+#[cfg(feature = "lab")]
 /// A line that says so if a trace of so many drive writes is too short to conclude from.
 pub(crate) fn too_short(drive_writes: f64) -> Option<(&'static str, String)> {
     (drive_writes < ENOUGH_DRIVE_WRITES).then(|| {

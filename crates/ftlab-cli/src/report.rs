@@ -8,8 +8,6 @@ use ftlab_lab::read_results;
 use ftlab_report::ReportError;
 use ftlab_sim::ExperimentResult;
 use ftlab_trace::{check_file, replace_file};
-use std::borrow::Cow;
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -71,26 +69,6 @@ pub(crate) fn write_report(result: &ExperimentResult, path: &Path) -> Result<(),
     Ok(replace_file(path, |file| file.write_all(page.as_bytes()))?)
 }
 
-/// The command whose arguments are `typed`, in a form that can be typed again.
-pub(crate) fn command(typed: &[OsString]) -> String {
-    let texts: Vec<_> = typed.iter().map(|text| text.to_string_lossy().into_owned()).collect();
-    quoted(texts.iter().map(String::as_str))
-}
-
-fn quoted<'a>(arguments: impl Iterator<Item = &'a str>) -> String {
-    arguments.fold("ftlab".to_owned(), |command, argument| command + " " + &quote(argument))
-}
-
-/// An argument as a shell takes it, quoted if it has to be.
-pub(crate) fn quote(text: &str) -> Cow<'_, str> {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "%+,-./:=@_".contains(letter);
-    match text {
-        _ if !text.is_empty() && text.chars().all(is_plain) => text.into(),
-        // Arguments never contain the zero byte, the only one that cannot be quoted.
-        _ => shlex::try_quote(text).unwrap_or_default(),
-    }
-}
-
 impl From<ReportError> for CliError {
     fn from(error: ReportError) -> Self {
         match error {
@@ -99,20 +77,5 @@ impl From<ReportError> for CliError {
             }
             _ => Self::failure(error.to_string()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_are_quoted_where_a_shell_would_take_them_apart() {
-        let typed =
-            ["run", "my trace.parquet", "--ftl", "2r++:blk-util=0.4", "--op", "10%", "it's"];
-        assert_eq!(
-            quoted(typed.into_iter()),
-            "ftlab run 'my trace.parquet' --ftl 2r++:blk-util=0.4 --op 10% \"it's\""
-        );
     }
 }

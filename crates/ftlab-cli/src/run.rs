@@ -1,29 +1,23 @@
 //! `ftlab run`: FTLs on a workload.
 
+use crate::drive_words::DriveWords;
 use crate::error::{CliError, Results};
-use crate::figure::{FigureSize, check_figure, write_figure};
+use crate::files::FileArgs;
 use crate::header::{header, parsed};
-use crate::load::{self, Loads};
-use crate::options::{ReadingArgs, parse, parse_page_size};
+use crate::options::{ReadingArgs, parse};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
-use crate::report::{check_page, check_report, command, write_report};
 use crate::table::{faults, fdp, notes, refresh, slc, table, wear};
 use crate::times::times;
+use crate::typed::command;
 use clap::{Args, ValueEnum};
-use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
-use ftlab_lab::timeline::{SLOWEST, timeline};
-use ftlab_lab::{check_results, write_results};
 use ftlab_sim::{
-    DriveOptions, EarlyCollection, Experiment, ExperimentResult, Faults, Fill, Length, Logical,
-    Physical, SlcCache, StreamMap, UNTIL_STEADY_DRIVE_WRITES, Workload, summary,
+    Experiment, ExperimentResult, Faults, Fill, Length, StreamMap, UNTIL_STEADY_DRIVE_WRITES,
+    Workload, summary,
 };
-use ftlab_spec::{ByteSize, Share, Spec};
-use ftlab_trace::{check_file, replace_file};
+use ftlab_spec::Spec;
 use std::ffi::OsString;
-use std::io::Write;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 
 /// Runs one or more FTLs on a workload and compares their write amplification.
 #[derive(Debug, Args)]
@@ -53,63 +47,8 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Drive")]
 pub(crate) struct DriveArgs {
-    /// Logical capacity, such as 8GiB (8G is the same); by default that of the trace's device, or
-    /// up to its highest address.
-    #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
-    logical: Option<ByteSize>,
-    /// The same, in pages.
-    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
-    logical_pages: Option<u64>,
-    /// Bytes per page, a multiple of 512.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
-    page_size: u32,
-    /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
-    /// below 1 GiB.
-    #[arg(long, value_name = "N", value_parser = parse::<u32>)]
-    pages_per_block: Option<u32>,
-    /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is
-    /// given. For hybrid-mapped FTLs it is the log space, including the one or two blocks that they
-    /// merge into.
-    #[arg(long, value_name = "SHARE", conflicts_with = "blocks")]
-    op: Option<Share>,
-    /// Number of erase blocks.
-    #[arg(long, value_name = "N", value_parser = parse::<u32>)]
-    blocks: Option<u32>,
-    /// Free blocks that host writes may not use; hybrid-mapped FTLs and page have their own rules.
-    #[arg(long, value_name = "BLOCKS", default_value_t = 4, value_parser = parse::<u32>)]
-    reserve: u32,
-    /// Collects early, after host writes, while less than this share of the blocks is free; off by
-    /// default.
-    #[arg(long, value_name = "SHARE")]
-    gc_start: Option<Share>,
-    /// Share of a block that must be invalid for early collection; 12.5% by default.
-    #[arg(long, value_name = "SHARE", requires = "gc_start")]
-    gc_min_invalid: Option<Share>,
-    /// When garbage is collected: foreground, a whole collection before the host write that needs
-    /// it; incremental[:pages=N], some pages (at most N) after each host write; background[:pages=N],
-    /// the first victim before the host write and the others like that; garbage[:share=S], whole
-    /// collections while at least that share of the programmed pages is invalid; or gradual[:from=S],
-    /// whole collections, the more the fewer blocks are free, below that share.
-    #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
-    gc: GcSchedule,
-    /// Which free block is opened next: the one that has been free longest (fifo), or the one with the
-    /// fewest erases (least-worn).
-    #[arg(long, value_name = "RULE", default_value = "fifo", value_parser = parse::<FreeBlock>)]
-    free_block: FreeBlock,
-    /// Moves cold pages once a block has been erased this many times more than the least-worn
-    /// block; 0 disables.
-    #[arg(long, value_name = "ERASES", default_value_t = 0, value_parser = parse::<u32>)]
-    wear_threshold: u32,
-    /// Rewrites the pages of a block once they have been read so often since it was erased, or so many host
-    /// page writes after it became full, such as reads=100000,age=5000000. Reads need --timing with
-    /// unit=request.
-    #[arg(long, value_name = "KEY=VALUE,...")]
-    refresh: Option<Refresh>,
-    /// Blocks that are programmed with one bit a cell, take what the host writes, and are folded into the others
-    /// later, such as size=64MiB,bits=3,full=fold,idle=on; full=bypass writes past a full cache. They come on top
-    /// of --op.
-    #[arg(long, value_name = "KEY=VALUE,...")]
-    slc_cache: Option<SlcCache>,
+    #[command(flatten)]
+    options: DriveWords,
     /// Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
     #[arg(long, value_name = "CYCLES", value_parser = parse::<NonZeroU32>)]
     endurance: Option<NonZeroU32>,
@@ -174,28 +113,8 @@ struct ReportArgs {
     /// quarter of the drive.
     #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     interval: Option<u64>,
-    /// Writes results.json and series.parquet to this directory: all that `ftlab report` needs.
-    /// Also observes pages and blocks, which makes FTLs slower.
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Writes an HTML page with tables, charts and a picture of the flash to this file. Also
-    /// observes pages and blocks.
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
-    /// Measures how long requests take at these loads, shares of the requests a second that each FTL can do:
-    /// 0.1..0.95, or 0.5,0.7,0.9. Needs --timing with unit=request. --figure plots the curve, and --report writes a
-    /// page with it.
-    #[arg(long, value_name = "LOADS", requires = "timing", conflicts_with = "out")]
-    load: Option<Loads>,
-    /// Writes what the LUNs did around the ten slowest requests of each FTL to this file, in the trace-event format
-    /// that Perfetto and Chrome open; --report draws the slowest. Needs --timing with unit=request.
-    #[arg(long, value_name = "FILE.json", requires = "timing", conflicts_with = "load")]
-    timeline: Option<PathBuf>,
-    /// Plots the running write amplification to this file, which ends in .svg, .png or .pdf.
-    #[arg(long, value_name = "FILE")]
-    figure: Option<PathBuf>,
     #[command(flatten)]
-    size: FigureSize,
+    files: FileArgs,
     /// Writes JSON to standard output; everything else goes to standard error.
     #[arg(long)]
     json: bool,
@@ -215,49 +134,37 @@ const NO_WORKLOAD: &str = "no workload; name a trace file, a generator or a job 
 see `ftlab list workloads` for the generators and `ftlab list formats` for the formats of traces";
 
 pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
-    args.report.report.as_deref().map(check_page).transpose()?;
+    let ReportArgs { files, json, quiet, .. } = &args.report;
+    let (json, quiet) = (*json, *quiet);
+    files.check_names()?;
     let experiment = experiment(args)?;
-    if let Some(loads) = &args.report.load {
-        let ReportArgs { json, quiet, size, .. } = args.report;
-        let figure = args.report.figure.as_deref();
-        let report = args.report.report.as_deref();
-        let output = load::Output { json, quiet, figure, report, size, command: command(typed) };
-        return load::run(&experiment, loads, &output);
+    if files.asks_for_loads() {
+        return files.run_loads(&experiment, json, quiet, command(typed));
     }
-    let quiet = args.report.quiet;
     let prepared = with_spinner(quiet, "reading the workload", || experiment.prepare())?;
     // With --json, only JSON may go to standard output.
     let show = |text: &str| {
-        if args.report.json {
+        if json {
             say(text);
             Ok(())
         } else {
             print(text)
         }
     };
-    if let Some(directory) = &args.report.out {
-        check_results(directory)?;
-    }
-    if let Some(path) = &args.report.figure {
-        check_figure(&prepared, path)?;
-    }
-    args.report.timeline.as_deref().map(check_file).transpose()?;
-    if let Some(path) = &args.report.report {
-        check_report(args.ftl.len(), path)?;
-    }
-    if !args.report.quiet {
+    files.check(&prepared, args.ftl.len())?;
+    if !quiet {
         show(&header(&prepared))?;
     }
-    let mut bar = if args.report.quiet { Bar::hidden() } else { Bar::new(&prepared) };
+    let mut bar = if quiet { Bar::hidden() } else { Bar::new(&prepared) };
     let mut result = prepared.run(&mut bar)?;
     result.command = Some(command(typed));
     bar.finish();
     let mut results = Results::default();
-    results.note(show(&text(&result, args.report.quiet)));
-    if args.report.json {
+    results.note(show(&text(&result, quiet)));
+    if json {
         results.note(print_json(&result));
     }
-    results.note(write_files(&result, &args.report));
+    results.note(files.write(&result, quiet));
     results.all()
 }
 
@@ -268,42 +175,12 @@ fn text(result: &ExperimentResult, quiet: bool) -> String {
     format!("{parsed}{}{}\n", tables.concat(), summary::sentence(result))
 }
 
-/// Writes the files that were asked for.
-fn write_files(result: &ExperimentResult, args: &ReportArgs) -> Result<(), CliError> {
-    let wrote = |text: String| {
-        if !args.quiet {
-            say(&format!("wrote {text}\n"));
-        }
-    };
-    let mut results = Results::default();
-    if let Some(directory) = &args.out {
-        let files = write_results(result, directory).map_err(CliError::from);
-        results.note(files.map(|files| {
-            let names: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
-            wrote(names.join(" and "));
-        }));
-    }
-    if let Some(path) = &args.figure {
-        results.note(write_figure(result, args.size, path));
-    }
-    if let Some(path) = &args.timeline {
-        let text = timeline(result).unwrap_or_default();
-        let written = replace_file(path, |file| file.write_all(text.as_bytes()));
-        results.note(written.map_err(CliError::from).map(|()| {
-            wrote(format!("{}; open it at https://ui.perfetto.dev", path.display()));
-        }));
-    }
-    if let Some(path) = &args.report {
-        results.note(write_report(result, path).map(|()| wrote(path.display().to_string())));
-    }
-    results.all()
-}
-
 fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
     let Some(workload) = &args.workload else { return Err(CliError::usage(NO_WORKLOAD)) };
-    let workload = Workload::parse(workload, args.reading.open_options(args.drive.page_size))?;
+    let drive = args.drive.options.read()?;
+    let workload = Workload::parse(workload, args.reading.open_options(drive.page_bytes))?;
     Ok(Experiment {
-        drive: drive(&args.drive),
+        drive,
         length: length(&args.length),
         repeat: args.length.repeat
             || args.length.until.is_some()
@@ -312,14 +189,14 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         warmup_writes: args.length.warmup_writes,
         interval_writes: args.report.interval,
         timing: args.drive.timing.clone(),
-        slowest: if args.report.timeline.is_some() { SLOWEST } else { 0 },
+        slowest: args.report.files.slowest(),
         faults: args.drive.faults,
         endurance_cycles: args.drive.endurance.map(NonZeroU32::get),
         seed: args.length.seed,
         streams: args.drive.streams.clone(),
         wrap: args.drive.wrap,
         ignore_trims: args.drive.ignore_trims,
-        observe: args.report.out.is_some() || args.report.report.is_some(),
+        observe: args.report.files.observe(),
         threads: args.report.threads.map(usize::from),
         ..Experiment::new(workload, args.ftl.clone())
     })
@@ -334,26 +211,6 @@ fn length(args: &LengthArgs) -> Length {
         (None, Some(writes), _) => Length::Writes(writes),
         (None, None, Some(drives)) => Length::DriveWrites(drives),
         (None, None, None) => Length::OfWorkload,
-    }
-}
-
-fn drive(args: &DriveArgs) -> DriveOptions {
-    let default = DriveOptions::default();
-    DriveOptions {
-        logical: match (args.logical, args.logical_pages) {
-            (Some(size), _) => Logical::Bytes(size),
-            (None, Some(pages)) => Logical::Pages(pages),
-            (None, None) => default.logical,
-        },
-        page_bytes: args.page_size,
-        pages_per_block: args.pages_per_block,
-        physical: Physical::asked(args.op, args.blocks),
-        reserve_blocks: args.reserve,
-        gc: args.gc,
-        wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
-        refresh: args.refresh.unwrap_or_default(),
-        slc_cache: args.slc_cache,
-        early: args.gc_start.map(|start| EarlyCollection::new(start, args.gc_min_invalid)),
     }
 }
 

@@ -184,7 +184,7 @@ pub(crate) fn write_csv(
     path: &Path,
 ) -> Result<(), CliError> {
     let axes = plan.axes();
-    let metrics = ftlab_lab::sweep::METRICS;
+    let metrics = &ftlab_lab::sweep::METRICS;
     let names = axes.iter().copied().chain(metrics.iter().map(|metric| metric.name));
     let mut text = line(names.map(str::to_owned));
     for point in &plan.points {

@@ -2,32 +2,15 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ftlab_sim::ExperimentResult;
-use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
+use ftlab_sim::fact::{Fact, Kind, Sheet, Shown, Value, When};
+use ftlab_sim::format::{bytes, grouped, significant};
 use ftlab_sim::result::{
     FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics, RunResult,
+    shown,
 };
 
-/// On two lines, to keep the table narrow.
-const HEADINGS: [&str; 11] = [
-    "FTL",
-    "WAF",
-    "WAF,\nlast 10%",
-    "relocations",
-    "erases",
-    "victims\nvalid",
-    "cold\nregion",
-    "metadata",
-    "ns per\nwrite",
-    "ns per\nmove",
-    "settled?",
-];
-
-/// After the relocations, if anything was merged.
-const MERGE_HEADING: &str = "merge\ncopies";
-const MERGE_COLUMN: usize = 4;
-
-/// If the host wrote pages in part, the one ratio instead of the other's short name, and the other after it.
-const WAF_COLUMN: usize = 1;
+/// Where the host wrote pages in part, the short name says of what it is.
+const WAF: &str = "WAF";
 const WAF_OF_PAGES: &str = "WAF of\npages";
 const MEDIA_PER_HOST: &str = "media per\nhost byte";
 
@@ -39,108 +22,78 @@ const LINES: TableStyle = TableStyle::new()
 
 /// The final table of a run.
 pub(crate) fn table(result: &ExperimentResult) -> String {
-    let mut headings = HEADINGS.map(str::to_owned).to_vec();
-    let mut rows: Vec<Vec<String>> = result.runs.iter().map(row).collect();
-    if result.runs.iter().any(|run| run.merge_copies > 0) {
-        headings.insert(MERGE_COLUMN, MERGE_HEADING.to_owned());
-        for (row, run) in rows.iter_mut().zip(&result.runs) {
-            let copies = run.merge_copies;
-            row.insert(MERGE_COLUMN, if copies > 0 { grouped(copies) } else { "-".into() });
-        }
-    }
-    if result.runs.iter().any(RunResult::has_parts) {
-        WAF_OF_PAGES.clone_into(&mut headings[WAF_COLUMN]);
-        headings.insert(WAF_COLUMN + 1, MEDIA_PER_HOST.to_owned());
-        for (row, run) in rows.iter_mut().zip(&result.runs) {
-            row.insert(WAF_COLUMN + 1, significant(run.media_bytes_per_host_byte, 5));
-        }
-    }
-    ruled(&headings, rows)
+    sheet(result, Sheet::Runs)
 }
 
 /// The table of what was rewritten in time; empty if nothing ever is.
 pub(crate) fn refresh(result: &ExperimentResult) -> String {
-    let runs = result.runs.iter().filter_map(|run| Some((run, run.refresh.as_ref()?)));
-    let rows: Vec<[String; 4]> = runs
-        .map(|(run, refresh)| {
-            let share = refresh.relocations as f64 / run.relocations.max(1) as f64;
-            [
-                run.ftl.clone(),
-                grouped(refresh.blocks),
-                grouped(refresh.relocations),
-                format!("{}%", significant(100.0 * share, 3)),
-            ]
-        })
-        .collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let headings = ["refresh", "blocks\nrewritten", "their\npages", "of\nrelocations"];
-    ruled(&headings.map(str::to_owned), rows)
+    sheet(result, Sheet::Refresh)
 }
 
 /// The table of what happened in SLC caches; empty if there are none.
 pub(crate) fn slc(result: &ExperimentResult) -> String {
-    let runs = result.runs.iter().filter_map(|run| Some((run, run.slc.as_ref()?)));
-    let rows: Vec<[String; 7]> = runs
-        .map(|(run, slc)| {
-            let share = slc.folds as f64 / run.relocations.max(1) as f64;
-            [
-                run.ftl.clone(),
-                grouped(slc.writes),
-                grouped(slc.bypassed),
-                grouped(slc.dropped),
-                grouped(slc.folds),
-                format!("{}%", significant(100.0 * share, 3)),
-                grouped(slc.erases),
-            ]
-        })
-        .collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let headings = [
-        "SLC cache",
-        "pages\nwritten to it",
-        "past it",
-        "rewritten or\ntrimmed there",
-        "folded",
-        "of\nrelocations",
-        "its\nerases",
-    ];
-    ruled(&headings.map(str::to_owned), rows)
+    sheet(result, Sheet::Slc)
 }
 
 /// The table of endurance; empty if it was not asked for.
 pub(crate) fn wear(result: &ExperimentResult) -> String {
-    let runs = result.runs.iter().filter_map(|run| Some((run, run.endurance?)));
-    let rows: Vec<[String; 7]> = runs
-        .map(|(run, endurance)| {
-            let erases = &run.erase_counts;
-            [
-                run.ftl.clone(),
-                grouped(u64::from(erases.min)),
-                significant(erases.mean, 4),
-                grouped(u64::from(erases.max)),
-                significant(erases.gini, 3),
-                significant(endurance.tbw, 4),
-                significant(endurance.dwpd, 4),
-            ]
-        })
-        .collect();
+    sheet(result, Sheet::Wear)
+}
+
+/// The table of what failed; empty if nothing can.
+pub(crate) fn faults(result: &ExperimentResult) -> String {
+    sheet(result, Sheet::Faults)
+}
+
+/// A column: its heading, when it is there, and the fact that it shows.
+type Column = ((&'static str, When), &'static Fact<RunResult>);
+
+/// The table of the facts that are shown on `sheet`: a line for each run that has what is always there; empty if none
+/// has.
+fn sheet(result: &ExperimentResult, of: Sheet) -> String {
+    let mut columns: Vec<Column> = shown(|shown| match *shown {
+        Shown::Table { sheet, at, heading, when } if sheet == of => Some((at, (heading, when))),
+        _ => None,
+    });
+    columns.retain(|((_, when), fact)| match when {
+        When::Always | When::Known => true,
+        When::Nonzero => result.runs.iter().any(|run| is_nonzero(fact.of(run).as_ref())),
+        When::InPart => result.runs.iter().any(RunResult::has_parts),
+    });
+    let rows: Vec<_> = result.runs.iter().filter_map(|run| line(run, &columns)).collect();
     if rows.is_empty() {
         return String::new();
     }
-    let headings = [
-        "wear",
-        "fewest\nerases",
-        "mean",
-        "most",
-        "Gini",
-        "terabytes\nwritten",
-        "drive writes\nper day",
-    ];
-    ruled(&headings.map(str::to_owned), rows)
+    let in_part = columns.iter().any(|((_, when), _)| *when == When::InPart);
+    let heading = |heading| if in_part && heading == WAF { WAF_OF_PAGES } else { heading };
+    let headings = columns.iter().map(|((text, _), _)| heading(*text));
+    let headings: Vec<_> =
+        std::iter::once(of.heading()).chain(headings).map(str::to_owned).collect();
+    ruled(&headings, rows)
+}
+
+fn is_nonzero(value: Option<&Value>) -> bool {
+    value.is_some_and(|value| value.number() > 0.0)
+}
+
+/// The line of a run; none if it lacks what is always there.
+fn line(run: &RunResult, columns: &[Column]) -> Option<Vec<String>> {
+    let mut cells = vec![run.ftl.clone()];
+    for ((_, when), fact) in columns {
+        let value = fact.of(run).filter(|of| *when != When::Nonzero || is_nonzero(Some(of)));
+        cells.push(match value {
+            Some(value) => cell(fact, &value),
+            None if *when == When::Always => return None,
+            None => "-".to_owned(),
+        });
+    }
+    Some(cells)
+}
+
+/// A value; a moment names its unit.
+fn cell(fact: &Fact<RunResult>, value: &Value) -> String {
+    let text = fact.text(value);
+    if fact.kind == Kind::Moment { format!("{text} {}", fact.unit) } else { text }
 }
 
 /// The table of the statistics of flexible data placement, with a line for every handle that was written
@@ -197,36 +150,6 @@ fn fdp_rows(ftl: &str, fdp: &FdpStatistics) -> Vec<[String; 7]> {
         ["  moved and mixed".to_owned(), none(), none(), mbe, none(), units, none()]
     });
     [whole].into_iter().chain(each).chain(shared).collect()
-}
-
-/// The table of what failed; empty if nothing can.
-pub(crate) fn faults(result: &ExperimentResult) -> String {
-    let runs = result.runs.iter().filter_map(|run| Some((run, run.faults.as_ref()?)));
-    let rows: Vec<[String; 6]> = runs
-        .map(|(run, faults)| {
-            let after = faults.read_only_after;
-            [
-                run.ftl.clone(),
-                grouped(u64::from(faults.bad_blocks)),
-                grouped(u64::from(faults.retired_blocks)),
-                grouped(faults.failed_programs),
-                grouped(faults.failed_erases),
-                after.map_or_else(|| "-".to_owned(), |writes| grouped(writes) + " writes"),
-            ]
-        })
-        .collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let headings = [
-        "faults",
-        "factory\nbad",
-        "retired\nat the end",
-        "failed\nprograms",
-        "failed\nerases",
-        "read-only\nafter",
-    ];
-    ruled(&headings.map(str::to_owned), rows)
 }
 
 /// Warnings, a paragraph each: drives that stopped, drives that cannot keep up, missing streams, and
@@ -358,21 +281,4 @@ pub(crate) fn ruled<R: AsRef<[String]>>(
         column.set_cell_alignment(alignment);
     }
     format!("{table}\n\n")
-}
-
-fn row(run: &RunResult) -> Vec<String> {
-    let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent_tenths);
-    vec![
-        run.ftl.clone(),
-        significant(run.waf, 5),
-        significant(run.waf_last_tenth, 5),
-        grouped(run.relocations),
-        grouped(run.erases),
-        share(run.victim_valid_share.mean),
-        share(run.cold_region_share),
-        bytes(run.memory.metadata_bytes),
-        significant(run.nanoseconds_per_host_write, 3),
-        run.nanoseconds_per_relocation.map_or_else(|| "-".to_owned(), |time| significant(time, 3)),
-        run.settling.verdict.to_string(),
-    ]
 }

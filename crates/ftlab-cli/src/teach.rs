@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::options::{ReadingArgs, parse};
 use crate::output::say;
-use crate::report::command;
+use crate::typed::command;
 use clap::Args;
 use ftlab_report::lesson_page;
 use ftlab_sim::lesson::LessonPlan;

@@ -1,8 +1,8 @@
 //! The live drive: an FTL as a block device under real file systems and databases.
 //!
 //! A [`Drive`] runs a page-mapped FTL on flash that is stored in a file, and survives crashes of
-//! its process and of the machine; `docs/drive-format.md` describes the medium, and proves that it
-//! suffices.
+//! its process and of the machine. `docs/drive-format.md` describes the medium, and
+//! `docs/notes/drive-format.md` proves that it suffices.
 //!
 //! Front ends serve it as a [`Store`]: [`nbd`] and [`nvme`] over [sockets](net), [`FuseMount`] as a file. [`Ram`] is a
 //! store in memory, for tests and measurements. The state that a drive reports ([`Observed`]) and

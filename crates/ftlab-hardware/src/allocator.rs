@@ -2,6 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write;
+use std::panic::PanicHookInfo;
 
 /// The system's allocator. Where it has nothing left, the program ends with a message and status 1, instead of being
 /// aborted without a remedy.
@@ -59,6 +60,17 @@ fn end(bytes: usize) -> ! {
         std::process::abort()
     }
 }
+
+/// Ends the program likewise if what panics is a thread that had no memory to start; for the hook of panics.
+pub fn end_if_no_thread_starts(panic: &PanicHookInfo<'_>) {
+    // The standard library panics there, and has no other sign.
+    if panic.location().is_some_and(|place| place.file().ends_with("stack_overflow.rs")) {
+        end(SIGNAL_STACK_BYTES);
+    }
+}
+
+/// What a thread asks for besides its stack, about.
+const SIGNAL_STACK_BYTES: usize = 16 << 10;
 
 fn message(text: &mut impl Write, bytes: usize) -> std::fmt::Result {
     write!(text, "error: there is no memory for {} KiB more", bytes.div_ceil(1024))?;

@@ -8,7 +8,7 @@
 
 mod allocator;
 
-pub use allocator::{Allocator, share_one_heap};
+pub use allocator::{Allocator, end_if_no_thread_starts, share_one_heap};
 
 /// Asks the processor to fetch `slice[index]` for a write that comes soon; out of range is ignored.
 #[inline]

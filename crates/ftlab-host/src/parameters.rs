@@ -35,37 +35,37 @@ ftlab_spec::parameters! {
     pub struct TimingParameters {
         ..times: ChipTimes;
         /// When the host asks for its next page write, or request with unit=request.
-        arrivals: Arrivals = Arrivals::Closed, "arrivals", from "our choice";
+        arrivals: Arrivals = Arrivals::Closed, "arrivals", from "our choice", of "host";
         /// With arrivals=closed: page writes that the host has under way at once, requests with
         /// unit=request, or transactions, as threads do, with unit=transaction.
-        queue_depth: u32 = 1, "queue-depth" in 1..=65536, from "our choice";
+        queue_depth: u32 = 1, "queue-depth" in 1..=65536, from "our choice", of "host";
         /// With arrivals=trace: how much faster than recorded the requests come.
-        speed_up: f64 = 1.0, "speed-up" in 1e-6..=1e6, from "as recorded";
+        speed_up: f64 = 1.0, "speed-up" in 1e-6..=1e6, from "as recorded", of "host";
         /// With arrivals=poisson: page writes a second, or requests with unit=request.
-        rate: f64 = 1000.0, "rate" in 1e-3..=1e9, from "our choice";
+        rate: f64 = 1000.0, "rate" in 1e-3..=1e9, from "our choice", of "host";
         /// With arrivals=poisson: requests that come at once; the rate stays that of all.
-        burst: u32 = 1, "burst" in 1..=1_000_000, from "our choice";
+        burst: u32 = 1, "burst" in 1..=1_000_000, from "our choice", of "host";
         /// With arrivals=poisson: the seed of the times between them.
-        arrivals_seed: u64 = 1, "arrivals-seed", from "our choice";
+        arrivals_seed: u64 = 1, "arrivals-seed", from "our choice", of "host";
         /// What the host waits for.
-        unit: Unit = Unit::Page, "unit", from "papers on write amplification count page writes";
+        unit: Unit = Unit::Page, "unit", from "papers on write amplification count page writes", of "host";
         ..order: LunOrder;
         /// A buffer of pages that the host has written and the flash has not: a size, maybe with parts: plp=off
         /// if it does not survive a loss of power, ack=program if the host is told of a page when that is in
         /// flash, keep=50% to leave so much of it there to be rewritten.
-        write_buffer: WriteBuffer = WriteBuffer::OFF, "write-buffer", from "none, as papers on write amplification";
+        write_buffer: WriteBuffer = WriteBuffer::OFF, "write-buffer", from "none, as papers on write amplification", of "drive";
         ..choice: LunChoice;
         /// With unit=request and several jobs of fio: requests that the drive takes at once from the queues of its
         /// tenants; 0 for any number.
-        slots: u32 = 0, "slots" in 0..=65536, from "our choice";
+        slots: u32 = 0, "slots" in 0..=65536, from "our choice", of "drive";
         /// With slots: how many requests it takes from each tenant in turn, in the order of the job file, such as
         /// 3/1; equal for one each.
-        weights: Weights = Weights::default(), "weights", from "NVMe base specification, weighted round robin";
+        weights: Weights = Weights::default(), "weights", from "NVMe base specification, weighted round robin", of "drive";
         /// With unit=request: by what response times are told apart, beside the operation: size for the pages of a
         /// request in powers of two, tenant for fio's jobs, stream for placement handles, or several, as size/stream.
-        by: By = By::default(), "by", from "our choice";
+        by: By = By::default(), "by", from "our choice", of "report";
         /// With unit=request: whether to tell what requests waited for, at each percentile.
-        waits: bool = false, "waits", from "our choice";
+        waits: bool = false, "waits", from "our choice", of "report";
         ..pages: PageKinds;
     }
 }

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+mod cells;
 pub mod compare;
 mod error;
 pub mod fit;

@@ -1,11 +1,11 @@
 //! Results as files: `results.json`, and the running numbers as `series.parquet`.
 
+use crate::cells::{field, write_column};
 use crate::error::LabError;
-use ftlab_sim::result::{ExperimentResult, RunResult};
+use ftlab_sim::fact::{Column, Fact, Shown, Value};
+use ftlab_sim::result::{ExperimentResult, RunResult, shown};
 use ftlab_trace::{NewFile, check_file};
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::column::writer::ColumnWriter;
-use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
@@ -14,29 +14,27 @@ use parquet::schema::parser::parse_message_type;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+/// The name of a column of series, what it holds, and the fact that it shows.
+type Series = ((&'static str, Column), &'static Fact<RunResult>);
+
+/// The facts that are shown as columns of series, in order.
+static SERIES: LazyLock<Vec<Series>> = LazyLock::new(|| {
+    shown(|shown| match *shown {
+        Shown::Running { at, name, column, .. } => Some((at, (name, column))),
+        _ => None,
+    })
+});
 
 /// One row for each interval of each run; `host_writes` is the count at the end of the interval, the
 /// other columns are of the interval itself.
-const SCHEMA: &str = "message series {
-    required binary ftl (string);
-    required int64 host_writes (integer(64,false));
-    required int64 relocations (integer(64,false));
-    required int64 erases (integer(64,false));
-    required double waf;
-    optional double cold_region_share;
-    optional double iops;
-    optional double response_mean_ns;
-    optional double response_max_ns;
-    optional double refresh_relocations;
-    optional double transactions_per_second;
-    optional double read_response_p50_ns;
-    optional double read_response_p99_9_ns;
-    optional double write_response_p50_ns;
-    optional double write_response_p99_9_ns;
-    optional double slc_folds;
-    optional double host_bytes;
-}";
+fn schema() -> String {
+    let head = [("ftl", Column::Text), ("host_writes", Column::Whole)];
+    let series = SERIES.iter().map(|(column, _)| *column);
+    let fields = head.into_iter().chain(series).map(|(name, holds)| field(name, holds));
+    format!("message series {{ {} }}", fields.collect::<String>())
+}
 
 /// Makes `directory` if it does not exist, and finds out whether [`write_results`] can write there:
 /// better known before a long run than after it.
@@ -88,7 +86,7 @@ fn at(path: &Path) -> impl Fn(io::Error) -> LabError {
 }
 
 fn encode_series(result: &ExperimentResult) -> Result<Vec<u8>, ParquetError> {
-    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let schema = Arc::new(parse_message_type(&schema())?);
     let pairs = [
         ("version", result.version.clone()),
         ("trace_hash", result.trace_hash.clone()),
@@ -114,97 +112,29 @@ fn write_run(
     interval_writes: u64,
 ) -> Result<(), ParquetError> {
     let rows = run.running_waf.len();
-    let ends = (1..=rows as u64).map(|interval| interval * interval_writes);
-    let time = run.timing.as_ref();
-    let mean_ns = time.map(|time| time.running_response_mean_ns.clone());
-    let max_ns = time.map(|t| t.running_response_max_ns.iter().map(|ns| *ns as f64).collect());
-    let refreshed = run
-        .refresh
-        .as_ref()
-        .map(|refresh| refresh.running_relocations.iter().map(|pages| *pages as f64).collect());
-    let transactions = time.and_then(|time| time.transactions.as_ref());
-    let transactions = transactions.map(|of| of.running_per_second.clone());
-    let requests = time.and_then(|time| time.requests.as_ref());
-    let quantiles = |operation: &str| {
-        let times = requests.and_then(|requests| requests.operations.get(operation));
-        let running = [
-            times.and_then(|times| times.running_p50_ns.as_ref()),
-            times.and_then(|times| times.running_p99_9_ns.as_ref()),
-        ];
-        running.map(|running| {
-            let real = |ns: &Option<u64>| ns.map(|ns| ns as f64);
-            Values::Some(
-                running.map_or_else(|| vec![None; rows], |of| of.iter().map(real).collect()),
-            )
-        })
-    };
-    let [read_p50, read_p99_9] = quantiles("read");
-    let [write_p50, write_p99_9] = quantiles("write");
-    let folds = run.slc.as_ref().map(|slc| slc.running_folds.iter().map(|of| *of as f64).collect());
-    let sent = run.running_host_bytes.as_ref();
-    let sent = sent.map(|sent| sent.iter().map(|bytes| *bytes as f64).collect());
-    let signed = |values: &[u64]| values.iter().map(|value| value.cast_signed()).collect();
-    let mut columns = [
-        Values::Text(vec![ByteArray::from(run.ftl.as_str()); rows]),
-        Values::Whole(ends.map(u64::cast_signed).collect()),
-        Values::Whole(signed(&run.running_relocations)),
-        Values::Whole(signed(&run.running_erases)),
-        Values::Real(run.running_waf.clone()),
-        Values::Optional(run.running_cold_region_share.clone().unwrap_or_default(), rows),
-        Values::Optional(time.map(|time| time.running_iops.clone()).unwrap_or_default(), rows),
-        Values::Optional(mean_ns.unwrap_or_default(), rows),
-        Values::Optional(max_ns.unwrap_or_default(), rows),
-        Values::Optional(refreshed.unwrap_or_default(), rows),
-        Values::Optional(transactions.unwrap_or_default(), rows),
-        read_p50,
-        read_p99_9,
-        write_p50,
-        write_p99_9,
-        Values::Optional(folds.unwrap_or_default(), rows),
-        Values::Optional(sent.unwrap_or_default(), rows),
-    ]
-    .into_iter();
+    let name = Value::Text { text: run.ftl.clone(), rank: 0.0 };
+    let ends = (1..=rows as u64).map(|interval| Some(Value::Count(interval * interval_writes)));
+    let mut columns = vec![(Column::Text, vec![Some(name); rows]), (Column::Whole, ends.collect())];
+    columns.extend(SERIES.iter().map(|((_, holds), fact)| (*holds, values(fact, run, rows))));
+    let mut columns = columns.into_iter();
     let mut group = writer.next_row_group()?;
     while let Some(mut column) = group.next_column()? {
-        match (column.untyped(), columns.next()) {
-            (ColumnWriter::ByteArrayColumnWriter(writer), Some(Values::Text(values))) => {
-                writer.write_batch(&values, None, None)?
-            }
-            (ColumnWriter::Int64ColumnWriter(writer), Some(Values::Whole(values))) => {
-                writer.write_batch(&values, None, None)?
-            }
-            (ColumnWriter::DoubleColumnWriter(writer), Some(Values::Real(values))) => {
-                writer.write_batch(&values, None, None)?
-            }
-            (ColumnWriter::DoubleColumnWriter(writer), Some(Values::Optional(values, rows))) => {
-                let present = i16::from(!values.is_empty());
-                writer.write_batch(&values, Some(&vec![present; rows]), None)?
-            }
-            (ColumnWriter::DoubleColumnWriter(writer), Some(Values::Some(values))) => {
-                let present: Vec<_> = values.iter().map(|it| i16::from(it.is_some())).collect();
-                let there: Vec<f64> = values.into_iter().flatten().collect();
-                writer.write_batch(&there, Some(&present), None)?
-            }
-            _ => {
-                return Err(ParquetError::General(
-                    "the columns are not those of the schema".into(),
-                ));
-            }
-        };
+        let (holds, cells) = columns.next().unwrap_or((Column::Optional, Vec::new()));
+        write_column(column.untyped(), holds, cells.into_iter())?;
         column.close()?;
     }
     group.close()?;
     Ok(())
 }
 
-enum Values {
-    Text(Vec<ByteArray>),
-    Whole(Vec<i64>),
-    Real(Vec<f64>),
-    /// No values at all stand for as many missing ones.
-    Optional(Vec<f64>, usize),
-    /// Some of them.
-    Some(Vec<Option<f64>>),
+/// The values of a series, or as many missing ones.
+fn values(fact: &Fact<RunResult>, run: &RunResult, rows: usize) -> Vec<Option<Value>> {
+    match fact.of(run) {
+        Some(Value::Series(values)) => {
+            values.into_iter().map(|value| value.map(Value::Real)).collect()
+        }
+        _ => vec![None; rows],
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Work on many items at a time.
 
+use ftlab_hardware::share_one_heap;
 use ftlab_sim::{Progress, SimError, Status, wait_for_memory};
-use ftlab_trace::share_one_heap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

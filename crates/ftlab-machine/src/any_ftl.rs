@@ -11,6 +11,10 @@ use crate::watch::{PageWatch, Watch};
 use crate::watching::Watching;
 use ftlab_flash::{Chip, Failures, Faults, Faulty, Geometry, NoPayload};
 use ftlab_ftl::page::{DriveConfig, Refreshed};
+#[cfg(feature = "timed")]
+use ftlab_ftl::registry::build as build_timed;
+#[cfg(not(feature = "timed"))]
+use ftlab_ftl::registry::build_boxed as build_timed;
 use ftlab_ftl::registry::{self, DynFtl};
 use ftlab_ftl::{
     Broken, Counters, MemoryBytes, Metadata, PageBatch, PlacementHandles, SlcCounts, StreamUse,
@@ -27,8 +31,8 @@ pub struct AnyFtl {
     host: Option<Host>,
 }
 
-/// The first two are compiled for every policy. Runs with failures are few, so theirs have the policy in a
-/// box: each call of it costs them, and a third of the machine code is saved.
+/// The first is compiled for every policy, and so is the second with the feature `timed`. Runs with failures are few,
+/// so theirs have the policy in a box: each call of it costs them, and a third of the machine code is saved.
 enum Kind {
     Plain(DynFtl<NoPayload, Watch>),
     Timed(DynFtl<HostedFlash<NoPayload>, PageWatch>),
@@ -92,7 +96,7 @@ impl AnyFtl {
             None => {
                 let flash = timing.over(NoPayload, &geometry);
                 let host = host_of(flash.chip());
-                (Kind::Timed(policies.build(registry::build, spec, config, flash, watch)?), host)
+                (Kind::Timed(policies.build(build_timed, spec, config, flash, watch)?), host)
             }
             Some(faults) => {
                 let faulty = Faulty::new(NoPayload, &geometry, faults);

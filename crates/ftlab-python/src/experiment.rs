@@ -2,13 +2,13 @@
 
 use crate::error::Result;
 use crate::parse::{Settings, bad};
-use ftlab_ftl::page::{FreeBlock, WearLeveling};
 use ftlab_sim::{
-    DriveOptions, EarlyCollection, Experiment, Length, Logical, Physical,
-    UNTIL_STEADY_DRIVE_WRITES, Workload,
+    DRIVE_OPTIONS, DriveOptions, Experiment, Length, Logical, OptionOf, UNTIL_STEADY_DRIVE_WRITES,
+    Workload,
 };
 use ftlab_spec::{ByteSize, Spec};
-use ftlab_trace::synthetic::Space;
+use ftlab_trace::Space;
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 /// The experiment that the settings describe.
@@ -51,26 +51,13 @@ pub(crate) fn experiment(
 
 /// The drive that the settings describe.
 pub(crate) fn drive(settings: &mut Settings) -> Result<DriveOptions> {
-    let default = DriveOptions::default();
-    let bytes = settings.parsed("logical")?.map(Logical::Bytes);
-    let pages = settings.value("logical_pages")?.map(Logical::Pages);
-    let gc_min_invalid = settings.parsed("gc_min_invalid")?;
-    Ok(DriveOptions {
-        logical: bytes.or(pages).unwrap_or(default.logical),
-        page_bytes: page_bytes(settings)?.unwrap_or(default.page_bytes),
-        pages_per_block: settings.value("pages_per_block")?,
-        physical: Physical::asked(settings.parsed("op")?, settings.value("blocks")?),
-        reserve_blocks: settings.value("reserve")?.unwrap_or(default.reserve_blocks),
-        early: settings
-            .parsed("gc_start")?
-            .map(|start| EarlyCollection::new(start, gc_min_invalid)),
-        gc: settings.parsed("gc")?.unwrap_or(default.gc),
-        wear: WearLeveling {
-            free_block: settings.value("free_block")?.unwrap_or(FreeBlock::Fifo),
-            threshold: settings.value("wear_threshold")?.unwrap_or(0),
-        },
-        refresh: settings.parsed("refresh")?.unwrap_or_default(),
-        slc_cache: settings.parsed("slc_cache")?,
+    let texts: BTreeMap<_, _> = DRIVE_OPTIONS
+        .iter()
+        .filter_map(|option| Some((option.id, settings.text(option.id)?)))
+        .collect();
+    let text_of = |option: &OptionOf<DriveOptions>| Ok(texts.get(option.id).cloned());
+    OptionOf::read(&DRIVE_OPTIONS, text_of, |option, text, message| {
+        bad(option.id, text, &message).into()
     })
 }
 

@@ -5,9 +5,9 @@ use crate::experiment::space;
 use crate::parse::Settings;
 use crate::progress::Interruptible;
 use crate::workload::Workload;
+use ftlab_analysis::{Extent, InspectOptions, Inspection};
 use ftlab_sim::Workload as SimWorkload;
 use ftlab_spec::ByteSize;
-use ftlab_trace::analyze::{self, Extent, InspectOptions, Inspection};
 use ftlab_trace::{TraceError, TraceSource};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -47,7 +47,7 @@ pub(crate) fn inspect(
         drive_bytes: space.map(|space| space.logical_pages * u64::from(page_bytes)),
     };
     let mut watched = Interruptible::new(source.as_mut());
-    let found = py.detach(|| analyze::inspect(&mut watched, &options));
+    let found = py.detach(|| ftlab_analysis::inspect(&mut watched, &options));
     let found = match (watched.raised.take(), found) {
         (Some(raised), Err(_)) => return Err(raised.into()),
         (_, found) => found.map_err(|error| workload.raised_or(error))?,

@@ -1,4 +1,4 @@
-//! The compiled part of the Python package `ftlab`: module `ftlab._core`.
+//! The engines as the Python package `ftlab` calls them; `ftlab-wheel` makes the module `ftlab._core` of them.
 //!
 //! What users see is written in Python (`python/ftlab/`) and documented there. This module receives
 //! arguments whose types Python has checked, runs with the GIL released, and returns results as the
@@ -11,7 +11,6 @@ mod advise;
 mod arrow;
 mod capsule;
 mod colours;
-mod command;
 mod compare;
 mod drive_view;
 mod error;
@@ -28,48 +27,44 @@ mod run;
 mod sweep;
 mod workload;
 
-#[pyo3::pymodule]
-mod _core {
-    use pyo3::prelude::*;
+use pyo3::prelude::*;
+use pyo3::wrap_pyfunction;
 
-    /// Files that Python writes state the commit, too.
-    #[pymodule_init]
-    fn name_commit(_module: &Bound<'_, PyModule>) {
-        ftlab_cli::name_commit();
+/// Adds the engines to the module that Python loads.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("USUAL_FTLS", ftlab_lab::advise::USUAL_FTLS)?;
+    module.add("USUAL_OP_RATIOS", ftlab_lab::advise::USUAL_OP_RATIOS)?;
+    module.add_class::<drive_view::DriveView>()?;
+    module.add_class::<generate::RequestTables>()?;
+    module.add_class::<sweep::Plan>()?;
+    module.add_class::<sweep::Store>()?;
+    module.add_class::<workload::Workload>()?;
+    for function in [
+        wrap_pyfunction!(advise::advise, module)?,
+        wrap_pyfunction!(colours::palette, module)?,
+        wrap_pyfunction!(colours::styles, module)?,
+        wrap_pyfunction!(compare::compare, module)?,
+        wrap_pyfunction!(inspect::inspect, module)?,
+        wrap_pyfunction!(model::model_d_choices, module)?,
+        wrap_pyfunction!(model::model_fifo, module)?,
+        wrap_pyfunction!(model::model_greedy, module)?,
+        wrap_pyfunction!(model::model_hot_cold, module)?,
+        wrap_pyfunction!(model::model_split, module)?,
+        wrap_pyfunction!(registry::entries, module)?,
+        wrap_pyfunction!(registry::ftl, module)?,
+        wrap_pyfunction!(registry::metadata_budget, module)?,
+        wrap_pyfunction!(results::answer, module)?,
+        wrap_pyfunction!(results::load, module)?,
+        wrap_pyfunction!(results::report, module)?,
+        wrap_pyfunction!(results::run_columns, module)?,
+        wrap_pyfunction!(results::save, module)?,
+        wrap_pyfunction!(results::series_columns, module)?,
+        wrap_pyfunction!(run::identity, module)?,
+        wrap_pyfunction!(run::run, module)?,
+        wrap_pyfunction!(sweep::sweep, module)?,
+    ] {
+        module.add_function(function)?;
     }
-
-    #[pymodule_export]
-    use super::advise::advise;
-    #[pymodule_export]
-    use super::colours::{palette, styles};
-    #[pymodule_export]
-    use super::command::command;
-    #[pymodule_export]
-    use super::compare::compare;
-    #[pymodule_export]
-    use super::drive_view::DriveView;
-    #[pymodule_export]
-    use super::generate::RequestTables;
-    #[pymodule_export]
-    use super::inspect::inspect;
-    #[pymodule_export]
-    use super::model::{model_d_choices, model_fifo, model_greedy, model_hot_cold, model_split};
-    #[pymodule_export]
-    use super::registry::{entries, ftl, metadata_budget};
-    #[pymodule_export]
-    use super::results::{answer, load, report, save};
-    #[pymodule_export]
-    use super::run::{identity, run};
-    #[pymodule_export]
-    use super::sweep::{Plan, Store, sweep};
-    #[pymodule_export]
-    use super::workload::Workload;
-
-    #[pymodule_export]
-    const USUAL_FTLS: [&str; 7] = ftlab_lab::advise::USUAL_FTLS;
-    #[pymodule_export]
-    const USUAL_OP_RATIOS: &str = ftlab_lab::advise::USUAL_OP_RATIOS;
-    #[pymodule_export]
-    #[allow(non_upper_case_globals)]
-    const __version__: &str = env!("CARGO_PKG_VERSION");
+    Ok(())
 }

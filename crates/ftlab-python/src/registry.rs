@@ -6,7 +6,7 @@ use ftlab_ftl::registry::{self, Kind};
 use ftlab_sim::TIMINGS;
 use ftlab_spec::{Domain, Parameter, Spec};
 use ftlab_trace::format::FORMATS;
-use ftlab_trace::synthetic::GENERATORS;
+use ftlab_workload::GENERATORS;
 use pyo3::prelude::*;
 
 /// A parameter: name, default, allowed values, what it does, source of the default, domain.

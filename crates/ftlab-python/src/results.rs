@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result};
 use ftlab_lab::{read_results, write_results};
+use ftlab_sim::fact::Shown;
+use ftlab_sim::result::shown;
 use ftlab_sim::{ExperimentResult, summary};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -46,4 +48,30 @@ pub(crate) fn report(py: Python<'_>, json: &str) -> Result<String> {
     let result = from_json(json)?;
     py.detach(|| ftlab_report::page(&result))
         .map_err(|error| Error::from(PyValueError::new_err(error.to_string())))
+}
+
+/// Columns of the table of runs or of series besides what is directly in a run: their names, and where in the run
+/// their values are.
+type Columns = Vec<(&'static str, String)>;
+
+/// Those of the table of runs.
+#[pyfunction]
+pub(crate) fn run_columns() -> Columns {
+    columns(|shown| match *shown {
+        Shown::Frame { at, name } => Some((at, name)),
+        _ => None,
+    })
+}
+
+/// Those of the table of series.
+#[pyfunction]
+pub(crate) fn series_columns() -> Columns {
+    columns(|shown| match *shown {
+        Shown::Running { frame, name, .. } => Some((frame, name)),
+        _ => None,
+    })
+}
+
+fn columns(pick: impl Fn(&Shown) -> Option<(u32, &'static str)>) -> Columns {
+    shown(pick).into_iter().map(|(name, fact)| (name, fact.path.clone())).collect()
 }

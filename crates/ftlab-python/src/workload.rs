@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_array::ffi_stream::ArrowArrayStreamReader;
 use ftlab_sim::{Requests, Workload as SimWorkload};
 use ftlab_spec::{ByteSize, Share};
-use ftlab_trace::synthetic::{self, Space};
+use ftlab_trace::Space;
 use ftlab_trace::{Layout, OpenOptions, TraceError, TraceSource, open};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -117,7 +117,7 @@ impl Workload {
         Ok(match (&self.inner, space) {
             (SimWorkload::Trace { path, options }, _) => open(path, options)?,
             (SimWorkload::Requests(requests), _) => requests.open()?,
-            (SimWorkload::Generator(spec), Some(space)) => synthetic::build(spec, space)?,
+            (SimWorkload::Generator(spec), Some(space)) => ftlab_workload::build(spec, space)?,
             (SimWorkload::Generator(spec), None) => {
                 return Err(Error::from(TraceError::Unsupported {
                     what: format!("the generator {spec} has no size of its own"),
@@ -131,7 +131,7 @@ impl Workload {
     pub(crate) fn open_to_write(&self, space: Option<&Space>) -> Result<Box<dyn TraceSource>> {
         match (&self.inner, space) {
             (SimWorkload::Generator(spec), Some(space)) => {
-                Ok(synthetic::build_to_write(spec, space)?)
+                Ok(ftlab_workload::build_to_write(spec, space)?)
             }
             _ => self.open(space),
         }

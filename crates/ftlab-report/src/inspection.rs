@@ -4,9 +4,9 @@ use crate::text::{script_json, short};
 use crate::workload::Picture;
 use crate::{BYTES_MAX, CHART_STYLE, Link, ReportError, check};
 use askama::Template;
+use ftlab_analysis::{Inspection, SizeBucket, TemperatureClass};
 use ftlab_sim::colours::styles;
 use ftlab_sim::format::{bytes, percent_tenths, significant};
-use ftlab_trace::analyze::{Inspection, SizeBucket, TemperatureClass};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -2,15 +2,16 @@
 
 use crate::data::{Data, KINDS};
 use crate::handles;
-use crate::tables::{self, Table};
+use crate::tables::{Table, sheet};
 use crate::text::name_of;
 use crate::timeline::{Picture, pictures};
 use crate::times;
 use crate::{BYTES_MAX, CHART_STYLE, Link, ReportError, check};
 use askama::Template;
+use ftlab_sim::fact::Sheet;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, RunResult, WorkloadSummary};
-use ftlab_sim::{ExperimentResult, summary};
+use ftlab_sim::{DRIVE_OPTIONS, ExperimentResult, summary};
 use std::collections::BTreeMap;
 
 /// The page that shows `result`.
@@ -101,8 +102,8 @@ impl<'a> Page<'a> {
             question: question(result),
             answer: summary::sentence(result),
             facts: facts(result),
-            results: tables::results(result),
-            moves: tables::moves(result),
+            results: sheet(result, Sheet::Runs),
+            moves: sheet(result, Sheet::Moves),
             responses,
             groups: times::groups(result),
             kinds: kinds(result),
@@ -110,8 +111,8 @@ impl<'a> Page<'a> {
             slowest: times::slowest(result),
             pictures: pictures(result),
             speed: times::speed(result),
-            wear: tables::wear(result),
-            faults: tables::faults(result),
+            wear: sheet(result, Sheet::Wear),
+            faults: sheet(result, Sheet::Faults),
             handles: handles::handles(result),
             events: handles::events(result),
             interval: grouped(result.config.interval_writes),
@@ -259,11 +260,14 @@ fn configuration(config: &Config) -> Vec<Fact> {
         0 => "never".to_owned(),
         erases => format!("from a difference of {} erases", grouped(erases.into())),
     };
+    facts
+        .extend([fact("free block opened next", &*drive.free_block), fact("wear levelling", wear)]);
+    let told = DRIVE_OPTIONS.iter().filter_map(|option| {
+        let told = option.told.as_ref()?;
+        Some(fact(told.title, drive.option(option.id).unwrap_or(told.off)))
+    });
+    facts.extend(told);
     facts.extend([
-        fact("free block opened next", &*drive.free_block),
-        fact("wear levelling", wear),
-        fact("refresh", drive.refresh.as_deref().unwrap_or("never")),
-        fact("SLC cache", drive.slc_cache.as_deref().unwrap_or("none")),
         fact("fill", &*config.fill),
         fact("warm-up", format!("{} page writes", grouped(config.warmup_writes))),
         fact(

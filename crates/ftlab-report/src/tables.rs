@@ -1,8 +1,9 @@
 //! The tables of the page.
 
 use ftlab_sim::ExperimentResult;
-use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
-use ftlab_sim::result::{Endurance, FaultsResult, Moves, RunResult};
+use ftlab_sim::fact::{Fact, Sheet, Shown, When};
+use ftlab_sim::format::{grouped, percent_tenths, significant};
+use ftlab_sim::result::{RunResult, shown};
 
 /// A table of the runs.
 pub(crate) struct Table {
@@ -101,124 +102,29 @@ impl Table {
     }
 }
 
-/// The counts.
-pub(crate) fn results(result: &ExperimentResult) -> Table {
-    let columns: [Column; 15] = [
-        ("write amplification", "Flash pages programmed per page that the host wrote", |run| {
-            Cell::digits(run.waf, 5)
-        }),
-        (
-            "media bytes per host byte",
-            "Bytes of these pages per byte that the host sent, as counters of drives give it: pages written in part count whole",
-            |run| {
-                let ratio = run.has_parts().then_some(run.media_bytes_per_host_byte);
-                Cell::of(ratio, |ratio| Cell::digits(ratio, 5))
-            },
-        ),
-        ("last tenth", "Write amplification over the last tenth of the host writes", |run| {
-            Cell::digits(run.waf_last_tenth, 5)
-        }),
-        ("relocations", "Valid pages that garbage collection moved", |run| {
-            Cell::count(run.relocations)
-        }),
-        ("refreshed", "Of the relocations, pages of blocks read too often or too old", |run| {
-            Cell::of(run.refresh.as_ref(), |refresh| Cell::count(refresh.relocations))
-        }),
-        (
-            "folded",
-            "Of the relocations, pages written from the SLC cache to normal blocks",
-            |run| Cell::of(run.slc.as_ref(), |slc| Cell::count(slc.folds)),
-        ),
-        ("SLC hits", "Of the host writes, pages rewritten or trimmed in the SLC cache", |run| {
-            Cell::of(run.slc.as_ref(), |slc| Cell::count(slc.dropped))
-        }),
-        ("merge copies", "Pages that merges of a hybrid-mapped FTL copied", |run| {
-            Cell::of(Some(run.merge_copies).filter(|copies| *copies > 0), Cell::count)
-        }),
-        ("erases", "Blocks erased", |run| Cell::count(run.erases)),
-        ("victims valid", "Mean share of pages still valid in the blocks collected", |run| {
-            Cell::of(run.victim_valid_share.mean, Cell::share)
-        }),
-        ("cold region", "Share of the blocks in cold streams at the end", |run| {
-            Cell::of(run.cold_region_share, Cell::share)
-        }),
-        (
-            "metadata",
-            "State that a controller keeps for the algorithm in addition to the mapping",
-            |run| {
-                let size = run.memory.metadata_bytes;
-                Cell::new(size as f64, bytes(size))
-            },
-        ),
-        (
-            "settled?",
-            "Steady: the last five rounds of a quarter drive write agree, and the last half of the run has no trend",
-            |run| Cell::new(run.settling.trend, run.settling.verdict.to_string()),
-        ),
-        ("host writes", "Pages that the host wrote", |run| Cell::count(run.host_writes)),
-        ("host bytes", "Bytes that the host sent with these", |run| {
-            let sent = run.has_parts().then_some(run.host_bytes);
-            Cell::of(sent, |sent| Cell::new(sent as f64, bytes(sent)))
-        }),
-    ];
-    Table::new(result, &columns).without_empty()
+/// The table of the facts that are shown on `of`, without columns that no run has a value for.
+pub(crate) fn sheet(result: &ExperimentResult, of: Sheet) -> Table {
+    let columns = shown(|shown| match *shown {
+        Shown::Report { sheet, at, heading, meaning, when } if sheet == of => {
+            Some((at, (heading, meaning, when)))
+        }
+        _ => None,
+    });
+    let row = |run: &RunResult| Row {
+        ftl: run.ftl.clone(),
+        cells: columns.iter().map(|((_, _, when), fact)| told(run, *when, fact)).collect(),
+    };
+    let headings =
+        columns.iter().map(|((text, meaning, _), _)| Heading { text, meaning }).collect();
+    Table { headings, rows: result.runs.iter().map(row).collect() }.without_empty()
 }
 
-/// Erases of blocks, and endurance.
-pub(crate) fn wear(result: &ExperimentResult) -> Table {
-    fn endurance(run: &RunResult, value: fn(Endurance) -> f64) -> Cell {
-        Cell::of(run.endurance, |endurance| Cell::digits(value(endurance), 4))
-    }
-    let columns: [Column; 6] = [
-        ("fewest erases", "Of the block with the fewest", |run| Cell::count(run.erase_counts.min)),
-        ("mean", "Mean over all blocks", |run| Cell::digits(run.erase_counts.mean, 4)),
-        ("most", "Of the block with the most", |run| Cell::count(run.erase_counts.max)),
-        ("Gini", "0 if all blocks have equally many erases, towards 1 if a few have all", |run| {
-            Cell::digits(run.erase_counts.gini, 3)
-        }),
-        ("terabytes written", "What the host can write before the flash is worn out", |run| {
-            endurance(run, |of| of.tbw)
-        }),
-        ("drive writes per day", "The same, over the years of a usual warranty", |run| {
-            endurance(run, |of| of.dwpd)
-        }),
-    ];
-    Table::new(result, &columns).without_empty()
-}
-
-/// Failures; empty if nothing could fail.
-pub(crate) fn faults(result: &ExperimentResult) -> Table {
-    fn failed(run: &RunResult, count: fn(&FaultsResult) -> u64) -> Cell {
-        Cell::of(run.faults.as_ref(), |faults| Cell::count(count(faults)))
-    }
-    let columns: [Column; 5] = [
-        ("factory bad", "Blocks", |run| failed(run, |of| of.bad_blocks.into())),
-        ("retired at the end", "Blocks", |run| failed(run, |of| of.retired_blocks.into())),
-        ("failed programs", "Programs and copies", |run| failed(run, |of| of.failed_programs)),
-        ("failed erases", "Erases", |run| failed(run, |of| of.failed_erases)),
-        ("read-only after", "Host page writes", |run| {
-            let after = run.faults.as_ref().and_then(|faults| faults.read_only_after);
-            Cell::of(after, Cell::count)
-        }),
-    ];
-    Table::new(result, &columns).without_empty()
-}
-
-/// Pages moved, by lifetime; empty if the flash was not observed.
-pub(crate) fn moves(result: &ExperimentResult) -> Table {
-    fn moved(run: &RunResult, class: fn(&Moves) -> u64) -> Cell {
-        Cell::of(run.observed.as_ref(), |observed| Cell::count(class(&observed.moves)))
-    }
-    let columns: [Column; 5] = [
-        ("hot", "Overwritten or trimmed within a tenth of a drive write", |run| {
-            moved(run, |of| of.hot)
-        }),
-        ("warm", "Within two tenths", |run| moved(run, |of| of.warm)),
-        ("cold", "Later", |run| moved(run, |of| of.cold)),
-        ("frozen", "Valid to the end, and older than two tenths of a drive write", |run| {
-            moved(run, |of| of.frozen)
-        }),
-        ("undecided", "Valid to the end, and younger", |run| moved(run, |of| of.undecided)),
-    ];
-    Table::new(result, &columns).without_empty()
+/// What a fact says of a run, where it is to be shown.
+fn told(run: &RunResult, when: When, fact: &Fact<RunResult>) -> Cell {
+    let value = fact.of(run).filter(|value| match when {
+        When::Always | When::Known => true,
+        When::Nonzero => value.number() > 0.0,
+        When::InPart => run.has_parts(),
+    });
+    Cell::of(value, |value| Cell::new(value.number(), fact.text(&value)))
 }

@@ -1,8 +1,8 @@
 //! The picture of a workload, for the scripts of a page.
 
 use crate::text::short;
+use ftlab_analysis::{HeatMap, Skew};
 use ftlab_sim::result::Bytes;
-use ftlab_trace::analyze::{HeatMap, Skew};
 use serde::Serialize;
 
 /// Where a workload writes, and how unequally.

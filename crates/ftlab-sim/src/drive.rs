@@ -1,16 +1,13 @@
-//! How large the drive is.
-//!
-//! With L logical pages, B pages per block and over-provisioning `op` = (physical - logical) / logical,
-//! the drive has K = ceil((1 + op) L / B) erase blocks; the over-provisioning that comes out is
-//! (K B - L) / L.
+//! What is said of a drive: its options, and what results tell of it.
 
-use crate::SimError;
-use crate::result::DriveSummary;
-use ftlab_flash::{Geometry, PAGES_MAX};
-use ftlab_ftl::page::{DriveConfig, GcSchedule, Refresh, WearLeveling};
+use crate::option::{by_text, by_value, options, page_size};
+use ftlab_ftl::page::{DriveConfig, FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_machine::SlcCache;
 use ftlab_spec::{ByteSize, Share};
-use ftlab_trace::pages::page_sectors;
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
 
 /// How large the drive is to be, and when it collects.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,17 +51,93 @@ impl Default for DriveOptions {
     }
 }
 
-/// Erase blocks that a drive has at least, so that streams and reserve take little of its spare space.
-const USUAL_BLOCKS_MIN: u32 = 512;
-/// Pages of a block: no more and no fewer than these.
-const USUAL_PAGES: std::ops::RangeInclusive<u32> = 8..=512;
+impl DriveOptions {
+    /// The drive as the engine is told of it.
+    pub(crate) fn of_engine(&self, config: DriveConfig) -> DriveConfig {
+        DriveConfig { gc: self.gc, wear: self.wear, refresh: self.refresh, ..config }
+    }
+}
 
-/// Pages per block where nothing else is asked for: the largest power of two up to 512 that leaves at least
-/// 512 blocks. Blocks of 2 MiB are usual (4 KiB pages, 1 GiB or more); smaller drives have smaller blocks, so
-/// that they have room for every FTL.
-pub fn usual_pages_per_block(logical_pages: u32) -> u32 {
-    let most = (logical_pages / USUAL_BLOCKS_MIN).max(1);
-    (1 << most.ilog2()).clamp(*USUAL_PAGES.start(), *USUAL_PAGES.end())
+options! { DRIVE_OPTIONS of DriveOptions:
+    /// Logical capacity, such as 8GiB (8G is the same); by default that of the trace's device, or
+    /// up to its highest address.
+    logical: by_text::<ByteSize>, "SIZE" => |drive, size| drive.logical = Logical::Bytes(size);
+    files "What the host can address, such as 8GiB; of a trace by default as much as its own device.";
+    python "str | int";
+    /// The same, in pages.
+    logical_pages: by_value::<u64>, "N", instead of logical
+        => |drive, pages| drive.logical = Logical::Pages(pages);
+    files "The same in pages.";
+    python "int";
+    /// Bytes per page, a multiple of 512.
+    page_size: page_size, "SIZE" = "4KiB" => |drive, bytes| drive.page_bytes = bytes;
+    files "Bytes per page; 4KiB.";
+    python "str | int";
+    /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
+    /// below 1 GiB.
+    pages_per_block: by_value::<u32>, "N" => |drive, pages| drive.pages_per_block = Some(pages);
+    files "Pages per erase block; by default as many as are usual for the size of the drive, up to 512.";
+    python "int";
+    /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is
+    /// given. For hybrid-mapped FTLs it is the log space, including the one or two blocks that they
+    /// merge into.
+    op: by_text::<Share>, "SHARE" => |drive, share| drive.physical = Physical::OverProvisioning(share);
+    files "Over-provisioning, (physical - logical) / logical; 10%.";
+    python "str | float";
+    /// Number of erase blocks.
+    blocks: by_value::<u32>, "N", instead of op => |drive, blocks| drive.physical = Physical::Blocks(blocks);
+    files "Erase blocks, instead of `op`.";
+    python "int";
+    /// Free blocks that host writes may not use; hybrid-mapped FTLs and page have their own rules.
+    reserve: by_value::<u32>, "BLOCKS" = "4" => |drive, blocks| drive.reserve_blocks = blocks;
+    files "Free blocks that host writes may not take; 4.";
+    python "int";
+    /// Collects early, after host writes, while less than this share of the blocks is free; off by
+    /// default.
+    gc_start: by_text::<Share>, "SHARE" => |drive, share| drive.early = Some(EarlyCollection::new(share, None));
+    files "Collects ahead of need while fewer than this share of the blocks are free.";
+    python "str | float";
+    /// Share of a block that must be invalid for early collection; 12.5% by default.
+    gc_min_invalid: by_text::<Share>, "SHARE", with gc_start
+        => |drive, share| drive.early.iter_mut().for_each(|early| early.gc_min_invalid = share);
+    files "Share of a block that must be invalid for that; 12.5%.";
+    python "str | float";
+    /// When garbage is collected: foreground, a whole collection before the host write that needs
+    /// it; incremental[:pages=N], some pages (at most N) after each host write; background[:pages=N],
+    /// the first victim before the host write and the others like that; garbage[:share=S], whole
+    /// collections while at least that share of the programmed pages is invalid; or gradual[:from=S],
+    /// whole collections, the more the fewer blocks are free, below that share.
+    gc: by_text::<GcSchedule>, "SCHEDULE" = "foreground" => |drive, schedule| drive.gc = schedule;
+    files "When garbage is collected: foreground, background[:pages=N], incremental[:pages=N],\ngarbage[:share=S] or gradual[:from=S].";
+    python "str";
+    /// Which free block is opened next: the one that has been free longest (fifo), or the one with the
+    /// fewest erases (least-worn).
+    free_block: by_value::<FreeBlock>, "RULE" = "fifo" => |drive, rule| drive.wear.free_block = rule;
+    files "Which free block is opened next: fifo or least-worn.";
+    python "Literal[\"fifo\", \"least-worn\"]";
+    /// Moves cold pages once a block has been erased this many times more than the least-worn
+    /// block; 0 disables.
+    wear_threshold: by_value::<u32>, "ERASES" = "0" => |drive, erases| drive.wear.threshold = erases;
+    files "How many more erases than the least worn block a block may have; 0 is any number.";
+    python "int";
+    /// Rewrites the pages of a block once they have been read so often since it was erased, or so many host
+    /// page writes after it became full, such as reads=100000,age=5000000. Reads need --timing with
+    /// unit=request.
+    refresh: by_text::<Refresh>, "KEY=VALUE,..." => |drive, refresh| drive.refresh = refresh;
+    files "Rewrites blocks that were read so often or are so old, such as reads=100000,age=5000000.";
+    python "str";
+    results "refresh" or "never":
+        "When pages are rewritten because they were read too often or are too old: \"reads=N,age=N\"; none if never."
+        => |drive| (!drive.refresh.is_off()).then(|| drive.refresh.to_string());
+    /// Blocks that are programmed with one bit a cell, take what the host writes, and are folded into the others
+    /// later, such as size=64MiB,bits=3,full=fold,idle=on; full=bypass writes past a full cache. They come on top
+    /// of --op.
+    slc_cache: by_text::<SlcCache>, "KEY=VALUE,..." => |drive, cache| drive.slc_cache = Some(cache);
+    files "SLC blocks that take what the host writes, such as size=64MiB,bits=3,full=fold,idle=on.";
+    python "str";
+    results "SLC cache" or "none":
+        "The SLC cache, with every option; none if there is none. Its blocks come on top of `blocks`."
+        => |drive| drive.slc_cache.map(|cache| cache.to_string());
 }
 
 /// What the host can address.
@@ -113,273 +186,69 @@ impl EarlyCollection {
     }
 }
 
-/// Where the logical size comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
-    Asked,
-    Device,
-    HighestAddress,
-    /// The files of fio's jobs.
-    Jobs,
+/// The simulated drive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = tell_options)]
+pub struct DriveSummary {
+    /// Bytes per page.
+    pub page_bytes: u32,
+    /// Pages per erase block.
+    pub pages_per_block: u32,
+    /// Erase blocks.
+    pub blocks: u32,
+    /// Pages that the host can address.
+    pub logical_pages: u32,
+    /// The same in bytes.
+    pub logical_bytes: u64,
+    /// Bytes of flash.
+    pub physical_bytes: u64,
+    /// Where the logical size comes from: "asked", "device of the trace" or "highest address of the
+    /// trace".
+    pub size_from: String,
+    /// Bytes that rounding to whole pages added; negative if it took some away.
+    pub rounded_bytes: i64,
+    /// Over-provisioning as asked for, (physical - logical) / logical; none if blocks were given.
+    pub op_ratio_asked: Option<f64>,
+    /// Over-provisioning as it came out, (physical - logical) / logical.
+    pub op_ratio: f64,
+    /// (physical - logical) / physical.
+    pub spare_factor: f64,
+    /// Free blocks that host writes may not take.
+    pub reserve_blocks: u32,
+    /// While fewer blocks are free, blocks are collected ahead of need; 0 is never.
+    pub gc_start_blocks: u32,
+    /// The most valid pages of a block that is collected ahead of need.
+    pub early_valid_pages_max: u32,
+    /// When garbage is collected: "foreground", "background:pages=N" or "incremental:pages=N" after host
+    /// writes, "garbage:share=S" or "gradual:from=S".
+    pub gc: String,
+    /// Which free block is opened next: "fifo" or "least-worn".
+    pub free_block: String,
+    /// How many more erases than the least worn block a block may have before cold pages are moved; 0
+    /// is any number.
+    pub wear_threshold: u32,
+    /// The options that are told where they are not off, by name.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub options: BTreeMap<String, String>,
 }
 
-/// The logical size in bytes or pages, and where it comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    pub(crate) bytes: u128,
-    pub(crate) origin: Origin,
-}
-
-impl DriveOptions {
-    /// Refuses what is wrong whatever the workload is.
-    pub(crate) fn check(&self) -> Result<(), SimError> {
-        let blocks = match self.physical {
-            Physical::Blocks(blocks) => blocks,
-            Physical::OverProvisioning(_) => 1,
-        };
-        Geometry::new(blocks, self.pages_per_block.unwrap_or(2), self.page_bytes)?;
-        page_sectors(self.page_bytes)?;
-        self.early_limits(blocks, 2)?;
-        let bytes = match self.logical {
-            Logical::OfWorkload => return Ok(()),
-            Logical::Bytes(size) => u128::from(size.0),
-            Logical::Pages(pages) => u128::from(pages) * u128::from(self.page_bytes),
-        };
-        self.configure(Wanted { bytes, origin: Origin::Asked }).map(drop)
-    }
-
-    /// A drive that is made before anything is known of its workload; `logical` must be a size.
-    pub fn drive_config(&self) -> Result<DriveConfig, SimError> {
-        self.check()?;
-        let bytes = match self.logical {
-            Logical::OfWorkload => 0,
-            Logical::Bytes(size) => u128::from(size.0),
-            Logical::Pages(pages) => u128::from(pages) * u128::from(self.page_bytes),
-        };
-        self.configure(Wanted { bytes, origin: Origin::Asked }).map(|(config, _)| config)
-    }
-
-    /// The logical pages, where they are asked for.
-    pub fn asked_pages(&self) -> Option<u64> {
-        match self.logical {
-            Logical::Pages(pages) => Some(pages),
-            Logical::Bytes(size) => Some(size.0 / u64::from(self.page_bytes.max(1))),
-            Logical::OfWorkload => None,
-        }
-    }
-
-    /// The drive for a logical size that is known by now.
-    pub(crate) fn configure(
-        &self,
-        wanted: Wanted,
-    ) -> Result<(DriveConfig, DriveSummary), SimError> {
-        let page_bytes = u128::from(self.page_bytes.max(1));
-        let pages = match wanted.origin {
-            Origin::HighestAddress | Origin::Jobs => wanted.bytes.div_ceil(page_bytes),
-            Origin::Asked | Origin::Device => wanted.bytes / page_bytes,
-        };
-        let logical_pages = self.checked_pages(pages, wanted)?;
-        let pages_per_block =
-            self.pages_per_block.unwrap_or_else(|| usual_pages_per_block(logical_pages));
-        let blocks = self.blocks(logical_pages, pages_per_block)?;
-        let geometry = Geometry::new(blocks, pages_per_block, self.page_bytes)?;
-        let (gc_start_blocks, early_valid_pages_max) =
-            self.early_limits(blocks, pages_per_block)?;
-        let config = DriveConfig {
-            geometry,
-            logical_pages,
-            reserve_blocks: self.reserve_blocks,
-            gc_start_blocks,
-            early_valid_pages_max,
-            gc: self.gc,
-            wear: self.wear,
-            refresh: self.refresh,
-        };
-        Ok((config, self.summary(&config, wanted)))
-    }
-
-    fn checked_pages(&self, pages: u128, wanted: Wanted) -> Result<u32, SimError> {
-        if pages == 0 {
-            return Err(SimError::Unusable {
-                what: format!(
-                    "a drive of {} bytes has no whole page of {} bytes",
-                    wanted.bytes, self.page_bytes
-                ),
-                remedy: "give a larger --logical, or --logical-pages".into(),
-            });
-        }
-        u32::try_from(pages).ok().filter(|pages| *pages < PAGES_MAX).ok_or_else(|| {
-            SimError::Unusable {
-                what: format!(
-                    "a drive of {} bytes has {pages} pages of {} bytes, and at most {} are possible",
-                    wanted.bytes,
-                    self.page_bytes,
-                    PAGES_MAX - 1
-                ),
-                remedy: "use larger pages (--page-size 16KiB) or a smaller drive (--logical); where \
-                         the addresses of a trace are scattered, --logical with --wrap"
-                    .into(),
-            }
-        })
-    }
-
-    fn blocks(&self, logical_pages: u32, pages_per_block: u32) -> Result<u32, SimError> {
-        let share = match self.physical {
-            Physical::Blocks(blocks) => return Ok(blocks),
-            Physical::OverProvisioning(share) => share.0,
-        };
-        let block_pages = f64::from(pages_per_block.max(1));
-        let blocks = ceil(f64::from(logical_pages) * (1.0 + share) / block_pages);
-        if blocks * block_pages > f64::from(PAGES_MAX) {
-            return Err(SimError::Unusable {
-                what: format!(
-                    "{logical_pages} logical pages and {} of over-provisioning make {blocks} blocks \
-                     of {} pages, more than {PAGES_MAX} pages",
-                    Share(share),
-                    pages_per_block
-                ),
-                remedy: "use larger pages (--page-size) or a smaller drive (--logical, --op)"
-                    .into(),
-            });
-        }
-        Ok(blocks as u32)
-    }
-
-    /// Free blocks below which, and valid pages up to which, blocks are collected ahead of need.
-    fn early_limits(&self, blocks: u32, pages_per_block: u32) -> Result<(u32, u32), SimError> {
-        let Some(EarlyCollection { gc_start, gc_min_invalid }) = self.early else {
-            return Ok((0, 0));
-        };
-        let shares = [("--gc-start", gc_start), ("--gc-min-invalid", gc_min_invalid)];
-        if let Some((option, share)) = shares.into_iter().find(|(_, share)| share.0 > 1.0) {
-            return Err(SimError::Unusable {
-                what: format!("{option} {share} is more than the whole"),
-                remedy: "give a share such as 25% or 0.25".into(),
-            });
-        }
-        let pages_per_block = f64::from(pages_per_block);
-        let valid_max = -ceil(-(1.0 - gc_min_invalid.0) * pages_per_block);
-        // A block without an invalid page is never worth collecting.
-        let valid_max = valid_max.min(pages_per_block - 1.0);
-        Ok((ceil(gc_start.0 * f64::from(blocks)) as u32, valid_max as u32))
-    }
-
-    fn summary(&self, config: &DriveConfig, wanted: Wanted) -> DriveSummary {
-        let page_bytes = u64::from(self.page_bytes);
-        let logical_bytes = u64::from(config.logical_pages) * page_bytes;
-        let physical_pages = u64::from(config.geometry.pages());
-        let logical_pages = u64::from(config.logical_pages);
-        let spare_pages = physical_pages as f64 - logical_pages as f64;
-        DriveSummary {
-            page_bytes: self.page_bytes,
-            pages_per_block: config.geometry.pages_per_block(),
-            blocks: config.geometry.blocks(),
-            logical_pages: config.logical_pages,
-            logical_bytes,
-            physical_bytes: physical_pages * page_bytes,
-            size_from: match wanted.origin {
-                Origin::Asked => "asked",
-                Origin::Device => "device of the trace",
-                Origin::HighestAddress => "highest address of the trace",
-                Origin::Jobs => "files of the jobs",
-            }
-            .into(),
-            rounded_bytes: (i128::from(logical_bytes) - wanted.bytes.cast_signed()) as i64,
-            op_ratio_asked: match self.physical {
-                Physical::OverProvisioning(share) => Some(share.0),
-                Physical::Blocks(_) => None,
-            },
-            op_ratio: spare_pages / logical_pages as f64,
-            spare_factor: spare_pages / physical_pages as f64,
-            reserve_blocks: self.reserve_blocks,
-            gc_start_blocks: config.gc_start_blocks,
-            early_valid_pages_max: config.early_valid_pages_max,
-            gc: self.gc.to_string(),
-            free_block: self.wear.free_block.to_string(),
-            wear_threshold: self.wear.threshold,
-            refresh: (!self.refresh.is_off()).then(|| self.refresh.to_string()),
-            slc_cache: self.slc_cache.map(|cache| cache.to_string()),
-        }
+impl DriveSummary {
+    /// What is told of an option; none where it is off.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options.get(name).map(String::as_str)
     }
 }
 
-/// The next whole number, not taken in by the rounding of a decimal share: 1.1 x 100 / 10 is 11.
-fn ceil(number: f64) -> f64 {
-    let nearest = number.round();
-    if (number - nearest).abs() <= 1e-12 * number.abs() { nearest } else { number.ceil() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn configure(options: &DriveOptions, pages: u32) -> Result<DriveSummary, String> {
-        let bytes = u128::from(pages) * u128::from(options.page_bytes);
-        let wanted = Wanted { bytes, origin: Origin::Asked };
-        options.configure(wanted).map(|(_, summary)| summary).map_err(|error| error.to_string())
-    }
-
-    fn with_op(text: &str, pages_per_block: u32) -> DriveOptions {
-        let physical = Physical::OverProvisioning(text.parse().unwrap());
-        DriveOptions { pages_per_block: Some(pages_per_block), physical, ..DriveOptions::default() }
-    }
-
-    #[test]
-    fn blocks_are_rounded_up_once() {
-        for (op, pages, pages_per_block, blocks) in [
-            ("10%", 65_536, 128, 564),
-            ("12.5%", 65_536, 128, 576),
-            ("10%", 100, 10, 11),
-            ("7%", 100, 1, 107),
-            ("30%", 1000, 10, 130),
-            ("10%", 101, 10, 12),
-            ("0%", 100, 10, 10),
-        ] {
-            let config = configure(&with_op(op, pages_per_block.max(2)), pages);
-            if pages_per_block >= 2 {
-                assert_eq!(config.unwrap().blocks, blocks, "{op} of {pages}");
-            }
-        }
-        let summary = configure(&with_op("12.5%", 128), 65_536).unwrap();
-        assert!((summary.op_ratio - 0.125).abs() < 1e-12);
-        assert!((summary.spare_factor - 1.0 / 9.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn bytes_asked_for_are_rounded_down_and_addresses_up() {
-        let options = DriveOptions::default();
-        for (origin, pages, rounded) in
-            [(Origin::Asked, 2, -1), (Origin::Device, 2, -1), (Origin::HighestAddress, 3, 4095)]
-        {
-            let (config, summary) = options.configure(Wanted { bytes: 8193, origin }).unwrap();
-            assert_eq!((config.logical_pages, summary.rounded_bytes), (pages, rounded));
-        }
-    }
-
-    #[test]
-    fn impossible_sizes_name_the_numbers_and_the_remedy() {
-        let options = DriveOptions::default();
-        let wanted = |bytes| Wanted { bytes, origin: Origin::Asked };
-        let error = options.configure(wanted(100)).unwrap_err().to_string();
-        assert!(error.contains("100 bytes has no whole page of 4096"), "{error}");
-        let error = options.configure(wanted(1 << 60)).unwrap_err().to_string();
-        assert!(error.contains("--page-size 16KiB"), "{error}");
-        let error = options.configure(wanted(4096 * 4_200_000_000)).unwrap_err().to_string();
-        assert!(error.contains("10% of over-provisioning"), "{error}");
-    }
-
-    #[test]
-    fn early_collection_becomes_whole_blocks_and_pages() {
-        let early = |gc_start: f64, gc_min_invalid: f64| {
-            let early = EarlyCollection {
-                gc_start: Share(gc_start),
-                gc_min_invalid: Share(gc_min_invalid),
-            };
-            DriveOptions { early: Some(early), ..with_op("12.5%", 128) }.early_limits(576, 128)
-        };
-        assert_eq!(early(0.25, 0.125).unwrap(), (144, 112));
-        assert_eq!(early(0.1, 0.1).unwrap(), (58, 115));
-        assert_eq!(early(0.1, 0.0).unwrap(), (58, 127));
-        assert!(early(1.5, 0.1).is_err());
+/// Adds the options that are told to the schema of a summary.
+fn tell_options(schema: &mut Schema) {
+    let told = DRIVE_OPTIONS.iter().filter_map(|option| Some((option.id, option.told.as_ref()?)));
+    let properties = schema.ensure_object().entry("properties");
+    let serde_json::Value::Object(properties) = properties.or_insert_with(|| json!({})) else {
+        return;
+    };
+    for (name, told) in told {
+        let of = json!({ "description": told.doc, "type": ["string", "null"] });
+        properties.insert(name.to_owned(), of);
     }
 }

@@ -1,19 +1,40 @@
 //! How erases are spread over blocks.
 
+use crate::fact::facts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Erases of each block.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct EraseCounts {
-    /// Of the block with fewest.
-    pub min: u32,
-    /// The mean over all blocks.
-    pub mean: f64,
-    /// Of the block with most.
-    pub max: u32,
-    /// The Gini coefficient over all blocks: 0 if all have as many, towards 1 if few have all.
-    pub gini: f64,
+facts! {
+    Run:
+    /// Erases of each block.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub struct EraseCounts {
+        /// Of the block with fewest.
+        min: u32 = Count, "erases", from "the FTL" [
+            table(Wear, 10, "fewest\nerases", Always),
+            report(Wear, 10, "fewest erases", "Of the block with the fewest", Known),
+            frame(20, "erases_min"),
+        ];
+        /// The mean over all blocks.
+        mean: f64 = Ratio(4), "erases", from "the FTL" [
+            table(Wear, 20, "mean", Always),
+            report(Wear, 20, "mean", "Mean over all blocks", Known),
+            frame(30, "erases_mean"),
+        ];
+        /// Of the block with most.
+        max: u32 = Count, "erases", from "the FTL" [
+            table(Wear, 30, "most", Always),
+            report(Wear, 30, "most", "Of the block with the most", Known),
+            frame(40, "erases_max"),
+        ];
+        /// The Gini coefficient over all blocks: 0 if all have as many, towards 1 if few have all.
+        gini: f64 = Ratio(3), "", from "the FTL" [
+            table(Wear, 40, "Gini", Always),
+            report(Wear, 40, "Gini", "0 if all blocks have equally many erases, towards 1 if a few have all", Known),
+            sweep(530, "erase-gini", "Gini coefficient of the erases of blocks"),
+            frame(45, "erases_gini"),
+        ];
+    }
 }
 
 impl EraseCounts {

@@ -24,7 +24,7 @@ use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_host::{Arrivals, Timing, Unit};
 use ftlab_machine::{AnyFtl, MachineError, OwnPolicies};
 use ftlab_spec::{Parameters, Spec};
-use ftlab_trace::synthetic::{self, Space};
+use ftlab_trace::Space;
 use ftlab_trace::{StreamMap, TraceSource, name_streams};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -290,7 +290,7 @@ impl Experiment {
         all.extend(self.faults.is_some().then_some(versions::FAULTS));
         all.extend(self.drive.slc_cache.is_some().then_some(versions::SLC_CACHE));
         match &self.workload {
-            Workload::Generator(spec) => all.extend(synthetic::versions(spec)?),
+            Workload::Generator(spec) => all.extend(ftlab_workload::versions(spec)?),
             Workload::Trace { .. } => all.push(versions::TRACES),
             Workload::Requests(_) => {}
         }

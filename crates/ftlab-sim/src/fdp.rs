@@ -1,5 +1,6 @@
 //! The logs of flexible data placement, as a drive would give them.
 
+use crate::fact::facts;
 use ftlab_flash::Geometry;
 use ftlab_ftl::{
     HandleCounters, HandleEvent, HandleEventKind, IdentifierFormat, Isolation, PlacementHandles,
@@ -7,62 +8,68 @@ use ftlab_ftl::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The logs of flexible data placement (NVMe base specification 2.1, section 8.1.10) since counting began.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FdpStatistics {
-    /// Host bytes with metadata written (HBMW): as the host sent them, where it wrote pages in part.
-    pub hbmw: u64,
-    /// Media bytes with metadata written (MBMW).
-    pub mbmw: u64,
-    /// Media bytes erased (MBE).
-    pub mbe: u64,
-    /// Bytes of a reclaim unit (RUNS).
-    pub unit_bytes: u64,
-    /// Reclaim groups (NRG).
-    pub reclaim_groups: u16,
-    /// Bits of a placement identifier that are the reclaim group (RGIF): its most significant ones.
-    pub rgif: u32,
-    /// Every reclaim unit handle of the first reclaim group in order, then of the next.
-    pub handles: Vec<FdpHandle>,
-    /// Units at the end that hold pages which were moved, of all initially isolated handles.
-    pub shared_units: u32,
-    /// Media bytes erased in such units.
-    pub shared_mbe: u64,
-    /// Host page writes that named no handle and went to handle 0.
-    pub unnamed_writes: u64,
-    /// Host page writes that went to another reclaim group than they named, which held as much as it could.
-    pub redirected_writes: u64,
-    /// Events by type.
-    pub events: FdpEventCounts,
-    /// The latest events, oldest first; 63 at most, as in the standard's log page.
-    pub latest_events: Vec<FdpEvent>,
+facts! {
+    Run:
+    /// The logs of flexible data placement (NVMe base specification 2.1, section 8.1.10) since counting began.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub struct FdpStatistics {
+        /// Host bytes with metadata written (HBMW): as the host sent them, where it wrote pages in part.
+        hbmw: u64 = Count, "bytes", from "the host";
+        /// Media bytes with metadata written (MBMW).
+        mbmw: u64 = Count, "bytes", from "the FTL";
+        /// Media bytes erased (MBE).
+        mbe: u64 = Count, "bytes", from "the FTL";
+        /// Bytes of a reclaim unit (RUNS).
+        unit_bytes: u64;
+        /// Reclaim groups (NRG).
+        reclaim_groups: u16;
+        /// Bits of a placement identifier that are the reclaim group (RGIF): its most significant ones.
+        rgif: u32;
+        /// Every reclaim unit handle of the first reclaim group in order, then of the next.
+        handles: Vec<FdpHandle> => each<FdpHandle>;
+        /// Units at the end that hold pages which were moved, of all initially isolated handles.
+        shared_units: u32 = Count, "units", from "the FTL";
+        /// Media bytes erased in such units.
+        shared_mbe: u64 = Count, "bytes", from "the FTL";
+        /// Host page writes that named no handle and went to handle 0.
+        unnamed_writes: u64 = Count, "pages", from "the host";
+        /// Host page writes that went to another reclaim group than they named, which held as much as it could.
+        redirected_writes: u64 = Count, "pages", from "the FTL";
+        /// Events by type.
+        events: FdpEventCounts => tell;
+        /// The latest events, oldest first; 63 at most, as in the standard's log page.
+        latest_events: Vec<FdpEvent>;
+    }
 }
 
-/// A reclaim unit handle in a reclaim group.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FdpHandle {
-    /// The reclaim group (RGID).
-    pub group: u16,
-    /// The handle (RUHID), which is also the placement handle.
-    pub handle: u16,
-    /// What names both (PID): the stream of a request.
-    pub identifier: u16,
-    /// How it is isolated (RUHT).
-    pub isolation: FdpIsolation,
-    /// Host bytes written by it, as the host sent them. What was trimmed in a write buffer came to no handle.
-    pub hbmw: u64,
-    /// Media bytes written of what the host wrote by it: pages programmed for the host, and moved by collection.
-    pub mbmw: u64,
-    /// Media bytes erased in units that held its pages only.
-    pub mbe: u64,
-    /// Units at the end that hold its pages only, the present one included.
-    pub units: u32,
-    /// Bytes that its present unit still takes (RUAMW, which counts logical blocks).
-    pub ruamw_bytes: u64,
-    /// Host bytes written by it in each interval.
-    pub running_hbmw: Vec<u64>,
-    /// Media bytes written of it in each interval.
-    pub running_mbmw: Vec<u64>,
+facts! {
+    Handle:
+    /// A reclaim unit handle in a reclaim group.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub struct FdpHandle {
+        /// The reclaim group (RGID).
+        group: u16;
+        /// The handle (RUHID), which is also the placement handle.
+        handle: u16;
+        /// What names both (PID): the stream of a request.
+        identifier: u16;
+        /// How it is isolated (RUHT).
+        isolation: FdpIsolation;
+        /// Host bytes written by it, as the host sent them. What was trimmed in a write buffer came to no handle.
+        hbmw: u64 = Count, "bytes", from "the host";
+        /// Media bytes written of what the host wrote by it: pages programmed for the host, and moved by collection.
+        mbmw: u64 = Count, "bytes", from "the FTL";
+        /// Media bytes erased in units that held its pages only.
+        mbe: u64 = Count, "bytes", from "the FTL";
+        /// Units at the end that hold its pages only, the present one included.
+        units: u32 = Count, "units", from "the FTL";
+        /// Bytes that its present unit still takes (RUAMW, which counts logical blocks).
+        ruamw_bytes: u64 = Count, "bytes", from "the FTL";
+        /// Host bytes written by it in each interval.
+        running_hbmw: Vec<u64> = Series, "bytes", from "the host";
+        /// Media bytes written of it in each interval.
+        running_mbmw: Vec<u64> = Series, "bytes", from "the FTL";
+    }
 }
 
 /// How the pages of a handle are kept apart from those of others.
@@ -84,21 +91,24 @@ impl From<Isolation> for FdpIsolation {
     }
 }
 
-/// Events by type (ETYP).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FdpEventCounts {
-    /// 0h: the host moved a handle to another unit before its unit was full.
-    pub unit_not_fully_written: u64,
-    /// 1h: the drive did, because the unit was open for too long.
-    pub unit_time_limit_exceeded: u64,
-    /// 2h: the drive did, because it was reset.
-    pub reset_modified_handles: u64,
-    /// 3h: a page write named a handle or a group that does not exist, and went to handle 0.
-    pub invalid_placement_identifier: u64,
-    /// 80h: units of which collection moved pages that initially isolated handles wrote.
-    pub media_reallocated: u64,
-    /// 81h: the drive moved a handle to another unit by itself.
-    pub implicitly_modified_handle: u64,
+facts! {
+    Run:
+    /// Events by type (ETYP).
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub struct FdpEventCounts {
+        /// 0h: the host moved a handle to another unit before its unit was full.
+        unit_not_fully_written: u64 = Count, "events", from "the FTL";
+        /// 1h: the drive did, because the unit was open for too long.
+        unit_time_limit_exceeded: u64 = Count, "events", from "the FTL";
+        /// 2h: the drive did, because it was reset.
+        reset_modified_handles: u64 = Count, "events", from "the FTL";
+        /// 3h: a page write named a handle or a group that does not exist, and went to handle 0.
+        invalid_placement_identifier: u64 = Count, "events", from "the FTL";
+        /// 80h: units of which collection moved pages that initially isolated handles wrote.
+        media_reallocated: u64 = Count, "events", from "the FTL";
+        /// 81h: the drive moved a handle to another unit by itself.
+        implicitly_modified_handle: u64 = Count, "events", from "the FTL";
+    }
 }
 
 /// The type of an event.

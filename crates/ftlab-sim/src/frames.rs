@@ -1,5 +1,6 @@
 //! Pictures of the flash, at a bounded number of moments.
 
+use crate::fact::facts;
 use crate::moves::Moves;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -22,17 +23,20 @@ pub const FREE: u8 = 254;
 /// Value of [`Frame::region`] for cells whose blocks are out of use or, some of them, erased.
 pub const RETIRED: u8 = 255;
 
-/// What is watched of pages and blocks for a report.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Observed {
-    /// Which pages were moved.
-    pub moves: Moves,
-    /// Erases since counting began of the block at each percentile, from 0 to 100, of all blocks.
-    pub erase_percentiles: Vec<u32>,
-    /// Erase blocks that a cell of a frame stands for; the last one may stand for fewer.
-    pub blocks_per_cell: u32,
-    /// The flash at evenly spaced moments, from the one when counting begins to the end.
-    pub frames: Vec<Frame>,
+facts! {
+    Run:
+    /// What is watched of pages and blocks for a report.
+    #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub struct Observed {
+        /// Which pages were moved.
+        moves: Moves => tell;
+        /// Erases since counting began of the block at each percentile, from 0 to 100, of all blocks.
+        erase_percentiles: Vec<u32>;
+        /// Erase blocks that a cell of a frame stands for; the last one may stand for fewer.
+        blocks_per_cell: u32;
+        /// The flash at evenly spaced moments, from the one when counting begins to the end.
+        frames: Vec<Frame>;
+    }
 }
 
 /// The flash at one moment. Cells are erase blocks in order of their numbers, or as many neighbours as

@@ -18,8 +18,8 @@ use crate::timing::OfPage;
 use crate::transactions::Transactions;
 use ftlab_flash::{Faults, Geometry};
 use ftlab_ftl::page::{DriveConfig, Refreshed};
-use ftlab_ftl::{Counters, PageBatch, SlcCounts};
-use ftlab_host::{Arrival, Interval};
+use ftlab_ftl::{Counters, SlcCounts};
+use ftlab_host::{Arrival, HostOp, Interval};
 use ftlab_machine::{AnyFtl, Step, Stop, Watch};
 use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{Done, Issued};
@@ -75,43 +75,49 @@ pub(crate) struct FtlRun {
     spent: Spent,
 }
 
-/// Pages that the host wrote, and the sectors of them that it did not send.
+/// Pages that the host wrote, the sectors of them that it did not send, and pages that it trimmed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     pages: u64,
     lacking: u64,
+    trimmed: u64,
 }
 
-/// Counts since counting began.
-#[derive(Debug, Clone, Copy, Default)]
-struct Totals {
-    host_writes: u64,
-    /// Sectors of these pages that the host did not send.
-    lacking: u64,
-    /// Of these, pages that came to the FTL: the others were rewritten or trimmed in the write buffer, or are
-    /// still there.
-    host_programs: u64,
-    relocations: u64,
-    merge_copies: u64,
-    erases: u64,
-    refreshed: u64,
-    folds: u64,
+/// Declares counts that only grow, and what has been counted since an earlier moment.
+macro_rules! totals {
+    ($(#[$meta:meta])* struct $name:ident { $($(#[$doc:meta])* $count:ident,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, Default)]
+        struct $name {
+            $($(#[$doc])* $count: u64,)+
+        }
+
+        impl $name {
+            fn since(self, earlier: Self) -> Self {
+                Self { $($count: self.$count - earlier.$count,)+ }
+            }
+        }
+    };
+}
+
+totals! {
+    /// Counts since counting began.
+    struct Totals {
+        host_writes,
+        /// Sectors of these pages that the host did not send.
+        lacking,
+        /// Of these, pages that came to the FTL: the others were rewritten or trimmed in the write buffer, or are
+        /// still there.
+        host_programs,
+        relocations,
+        merge_copies,
+        erases,
+        refreshed,
+        folds,
+    }
 }
 
 impl Totals {
-    fn since(self, earlier: Self) -> Self {
-        Self {
-            host_writes: self.host_writes - earlier.host_writes,
-            lacking: self.lacking - earlier.lacking,
-            host_programs: self.host_programs - earlier.host_programs,
-            relocations: self.relocations - earlier.relocations,
-            merge_copies: self.merge_copies - earlier.merge_copies,
-            erases: self.erases - earlier.erases,
-            refreshed: self.refreshed - earlier.refreshed,
-            folds: self.folds - earlier.folds,
-        }
-    }
-
     /// Flash pages programmed.
     fn programs(self) -> u64 {
         self.host_programs + self.relocations + self.merge_copies
@@ -264,18 +270,19 @@ impl FtlRun {
 
     /// Counts what a segment brought, all of which was carried out.
     fn take(&mut self, segment: &Segment) {
-        self.take_some(&segment.batch, segment.batch.writes.len());
+        self.take_some(segment, segment.batch.writes.len());
     }
 
-    fn take_some(&mut self, batch: &PageBatch, writes: usize) {
+    fn take_some(&mut self, segment: &Segment, writes: usize) {
         self.taken.pages += writes as u64;
-        self.taken.lacking += batch.lacking_of(writes).unsigned_abs();
+        self.taken.lacking += segment.batch.lacking_of(writes).unsigned_abs();
+        self.taken.trimmed += trimmed(segment, writes);
     }
 
     /// The drive took a part of a segment, and takes no more writes.
     fn stop_within(&mut self, segment: &Segment, reason: String) {
         let taken = self.totals().host_writes.saturating_sub(self.taken.pages) as usize;
-        self.take_some(&segment.batch, taken.min(segment.batch.writes.len()));
+        self.take_some(segment, taken.min(segment.batch.writes.len()));
         self.read_only = Some(reason);
     }
 
@@ -609,7 +616,7 @@ impl FtlRun {
         let media_bytes_per_host_byte = totals.media_bytes_per_host_byte(page_bytes);
         let fdp = self.fdp_statistics(host_bytes);
         let blocks = self.ftl.refreshed().blocks - self.refreshed_before.blocks;
-        let refresh = config.drive.refresh.is_some().then(|| RefreshResult {
+        let refresh = config.drive.option("refresh").is_some().then(|| RefreshResult {
             blocks: blocks * u64::from(self.unit_blocks),
             relocations: totals.refreshed,
             running_relocations: std::mem::take(&mut self.series.refreshed),
@@ -628,6 +635,7 @@ impl FtlRun {
             slc,
             erases: totals.erases,
             trims: counters.trims,
+            unwritten_trims: self.taken.trimmed.saturating_sub(counters.trims),
             collections: counters.collections,
             merge_copies: merges.copies,
             full_merges: merges.full,
@@ -678,6 +686,19 @@ impl FtlRun {
     }
 }
 
+/// Pages that the host trims in a segment before and after its first `writes` writes.
+fn trimmed(segment: &Segment, writes: usize) -> u64 {
+    let trims = segment.batch.trims.iter();
+    let trims = trims.take_while(|trim| trim.after_writes as usize <= writes);
+    let mut written = 0;
+    let parts = segment.parts.iter().take_while(|part| {
+        written += if part.op == HostOp::Write { part.pages as usize } else { 0 };
+        written <= writes
+    });
+    let parts = parts.filter(|part| part.op == HostOp::Trim).map(|part| part.pages);
+    trims.map(|trim| trim.pages).chain(parts).map(u64::from).sum()
+}
+
 /// Drops every other one, beginning with the second.
 fn thin_out<T>(kept: &mut Vec<T>) {
     let mut index = 0;
@@ -699,4 +720,53 @@ fn streams(ftl: &AnyFtl, counters: &Counters, seen: &Watch, unit_blocks: u32) ->
             victim_valid_share: seen.stream_valid_share(index),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{DriveOptions, Experiment, Fill, Logical, Physical, Requests, Workload};
+    use ftlab_spec::Share;
+    use ftlab_trace::{Input, OpenOptions, open_input};
+
+    /// Writes of pages 0 to 499 and again, with trims: of written pages, of these again, and of pages beyond.
+    fn experiment() -> Experiment {
+        let open = || {
+            let mut lines = String::from("W,0,500\nT,10,4\nT,12,6\nT,900,3\n");
+            (0..8).for_each(|_| lines += "W,0,500\n");
+            lines += "T,899,2\nT,0,1\nW,1,1\n";
+            let map = Some("op=1,off:pages=2,len:pages=3".to_owned());
+            let input = Input::from_bytes("test", lines.into_bytes())?;
+            open_input(input, &OpenOptions { map, ..OpenOptions::default() })
+        };
+        let drive = DriveOptions {
+            logical: Logical::Pages(1024),
+            pages_per_block: Some(16),
+            physical: Physical::OverProvisioning(Share(0.3)),
+            ..DriveOptions::default()
+        };
+        let workload = Workload::Requests(Requests::new("test", false, open));
+        let ftls = ["1r-greedy", "fast"].map(|ftl| ftl.parse().unwrap()).to_vec();
+        Experiment { drive, fill: Fill::None, ..Experiment::new(workload, ftls) }
+    }
+
+    fn trims(experiment: &Experiment) -> Vec<[u64; 2]> {
+        let result = experiment.run(&mut ()).unwrap();
+        result.runs.iter().map(|run| [run.trims, run.unwritten_trims]).collect()
+    }
+
+    #[test]
+    fn trims_of_pages_that_held_nothing_are_told_apart() {
+        // 10 to 17 and 0 held data; 12 and 13 the second time, 900 to 902, and 899 and 900 did not.
+        assert_eq!(trims(&experiment()), [[9, 7]; 2]);
+        let timed =
+            Experiment { timing: Some("slc:unit=request".parse().unwrap()), ..experiment() };
+        assert_eq!(trims(&timed), [[9, 7]; 2]);
+        let full = Experiment { fill: Fill::Sequential, ..experiment() };
+        assert_eq!(trims(&full), [[13, 3]; 2], "12 and 13 again, and 900 again");
+        let one = vec!["1r-greedy".parse().unwrap()];
+        let mut cached = Experiment { ftls: one, ..experiment() };
+        cached.drive.slc_cache = Some("size=1MiB".parse().unwrap());
+        assert_eq!(trims(&cached), [[9, 7]]);
+        assert_eq!(trims(&Experiment { ignore_trims: true, ..experiment() }), [[0, 0]; 2]);
+    }
 }

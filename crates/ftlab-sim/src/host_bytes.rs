@@ -10,8 +10,8 @@ use crate::feed::Chunk;
 use crate::progress::{Phase, Progress, Status};
 use crate::schedule::Schedule;
 use ftlab_ftl::PageBatch;
+use ftlab_trace::Space;
 use ftlab_trace::pages::SECTOR_BYTES;
-use ftlab_trace::synthetic::Space;
 
 impl Experiment {
     /// Page writes of the workload by the time that its host has sent each of these numbers of bytes, which rise; none

@@ -5,14 +5,15 @@ use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
 use crate::workload::Workload;
+use ftlab_fio::JobFile;
 use ftlab_host::Weights;
 use ftlab_spec::Spec;
-use ftlab_trace::fio::JobFile;
-use ftlab_trace::synthetic::Space;
+use ftlab_trace::Space;
 use ftlab_trace::{
-    Arbiter, Clients, ClosedLoop, Issued, OpenOptions, RequestBatch, Skipped, TraceError,
-    TraceMetadata, TraceSource, Turn, WriteWatch,
+    ClosedLoop, Issued, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource,
+    Turn,
 };
+use ftlab_workload::{Arbiter, Clients, WriteWatch};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Page writes or requests after which the progress is shown.

@@ -4,14 +4,14 @@
 //! the drive, what fills it, and how much is written to it; and the content of a trace. Names of files, threads, and
 //! how something was typed are no part of it.
 
-use crate::drive::{Origin, Wanted};
 use crate::experiment::{Experiment, GENERATOR_DRIVE_WRITES};
+use crate::sizing::{Origin, Wanted};
 use crate::versions::{self, Version};
 use crate::{SimError, Workload};
 use ftlab_ftl::registry;
 use ftlab_host::Timing;
 use ftlab_spec::{Parameters, Spec, SpecError};
-use ftlab_trace::{Contents, RequestBatch, TraceSource, synthetic, trace_identity};
+use ftlab_trace::{Contents, RequestBatch, TraceSource, trace_identity};
 use twox_hash::XxHash3_128;
 
 /// What tells a workload from any other.
@@ -53,7 +53,7 @@ impl Workload {
             });
         }
         let text = match self {
-            Self::Generator(spec) => synthetic::identity(spec, contents)?,
+            Self::Generator(spec) => ftlab_workload::identity(spec, contents)?,
             Self::Trace { path, options } => trace_identity(path, options, contents)?,
             Self::Requests(requests) => hash_of(requests.open()?.as_mut())?,
         };
@@ -64,7 +64,7 @@ impl Workload {
     fn told_size(&self, page_bytes: u32) -> Option<Wanted> {
         let of = |bytes: u64, origin| Some(Wanted { bytes: u128::from(bytes), origin });
         if let Self::Generator(spec) = self {
-            return of(synthetic::drive_bytes(spec).ok()??, Origin::Jobs);
+            return of(ftlab_workload::drive_bytes(spec).ok()??, Origin::Jobs);
         }
         let trace = self.open_trace(page_bytes, false).ok()??;
         of(trace.metadata().device_bytes?, Origin::Device)

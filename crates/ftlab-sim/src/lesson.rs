@@ -24,7 +24,7 @@ use ftlab_ftl::registry::{self, DriveShape, Kind};
 use ftlab_host::Timing;
 use ftlab_machine::AnyFtl;
 use ftlab_spec::Spec;
-use ftlab_trace::synthetic::Space;
+use ftlab_trace::Space;
 
 pub use ftlab_machine::{Candidate, Step};
 

@@ -1,7 +1,7 @@
 //! Where a workload writes, for a report.
 
+use ftlab_analysis::{HeatMap, HeatMapCounter, Skew, WriteCounts};
 use ftlab_flash::Lpn;
-use ftlab_trace::analyze::{HeatMap, HeatMapCounter, Skew, WriteCounts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,9 @@
 
 use crate::SimError;
 use ftlab_spec::{Spec, SpecError, Value};
-use ftlab_trace::synthetic::{Space, build};
+use ftlab_trace::Space;
 use ftlab_trace::{Op, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages};
+use ftlab_workload::build;
 use std::str::FromStr;
 
 ftlab_spec::choices! {

@@ -2,7 +2,8 @@
 
 use crate::SimError;
 use crate::workload::Workload;
-use ftlab_trace::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, WriteWatch};
+use ftlab_trace::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
+use ftlab_workload::WriteWatch;
 
 /// Reads a trace from its first request to the last, and then again. Within a pass all intervals between
 /// writes to a page are those of the trace; times go on from pass to pass.

@@ -1,35 +1,45 @@
 //! How long something took: mean, quantiles and tail.
 
+use crate::fact::facts;
 use ftlab_host::ResponseTimes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Response times in nanoseconds; quantiles are too long by at most 0.1%.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ResponseSummary {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation.
-    pub stddev: f64,
-    /// The median.
-    pub p50: u64,
-    /// 90% were not longer.
-    pub p90: u64,
-    /// 95% were not longer.
-    pub p95: u64,
-    /// 99% were not longer.
-    pub p99: u64,
-    /// 99.9% were not longer.
-    pub p99_9: u64,
-    /// 99.99% were not longer.
-    pub p99_99: u64,
-    /// 99.999% were not longer.
-    pub p99_999: u64,
-    /// The longest.
-    pub max: u64,
-    /// Response times, ascending, each with the share of all that were longer; times that are less than
-    /// 5% apart are taken together as the first of them.
-    pub tail: Vec<(u64, f64)>,
+facts! {
+    Run:
+    /// Response times in nanoseconds; quantiles are too long by at most 0.1%.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub struct ResponseSummary {
+        /// The mean.
+        mean: f64 = Time(4), "ns", from "the clock" [
+            stored(120, "response_mean_ns", Optional),
+            frame(190, "response_mean_ns"),
+        ];
+        /// The standard deviation.
+        stddev: f64 = Time(4), "ns", from "the clock" [frame(200, "response_stddev_ns")];
+        /// The median.
+        p50: u64 = Time(4), "ns", from "the clock" [frame(210, "response_p50_ns")];
+        /// 90% were not longer.
+        p90: u64 = Time(4), "ns", from "the clock" [frame(220, "response_p90_ns")];
+        /// 95% were not longer.
+        p95: u64 = Time(4), "ns", from "the clock" [frame(230, "response_p95_ns")];
+        /// 99% were not longer.
+        p99: u64 = Time(4), "ns", from "the clock" [
+            stored(130, "response_p99_ns", Optional),
+            frame(240, "response_p99_ns"),
+        ];
+        /// 99.9% were not longer.
+        p99_9: u64 = Time(4), "ns", from "the clock" [frame(250, "response_p99_9_ns")];
+        /// 99.99% were not longer.
+        p99_99: u64 = Time(4), "ns", from "the clock" [frame(260, "response_p99_99_ns")];
+        /// 99.999% were not longer.
+        p99_999: u64 = Time(4), "ns", from "the clock" [frame(270, "response_p99_999_ns")];
+        /// The longest.
+        max: u64 = Time(4), "ns", from "the clock" [frame(280, "response_max_ns")];
+        /// Response times, ascending, each with the share of all that were longer; times that are less than
+        /// 5% apart are taken together as the first of them.
+        tail: Vec<(u64, f64)>;
+    }
 }
 
 impl ResponseSummary {

@@ -11,6 +11,7 @@
 //! The window alone calls a curve steady that climbs slowly: 1.5% a round are 6% over five rounds, and double it
 //! in twelve drive writes.
 
+use crate::fact::{Measured, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -78,6 +79,13 @@ pub struct Settling {
     pub trend_rounds: u64,
     /// Change of write amplification over them, as a share of their mean; 0 if it is not significant.
     pub trend: f64,
+}
+
+/// The conclusion, sorted by the trend.
+impl Measured for Settling {
+    fn measured(&self) -> Option<Value> {
+        Some(Value::Text { text: self.verdict.to_string(), rank: self.trend })
+    }
 }
 
 /// Keeps all rounds.

@@ -1,5 +1,6 @@
 //! What time a run took on its simulated flash.
 
+use crate::fact::facts;
 use crate::groups::GroupResult;
 use crate::parameters::named;
 use crate::response_summary::ResponseSummary;
@@ -35,73 +36,98 @@ impl TimingSummary {
     }
 }
 
-/// Time on the simulated flash; what each number means is in the documentation of
-/// `ftlab_host` and `ftlab_flash::Timed`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TimingResult {
-    /// Seconds from the end of the last operation before counting to that of the last one counted.
-    pub elapsed_seconds: f64,
-    /// Response times of host page writes; of write requests, with unit=request.
-    pub response_ns: ResponseSummary,
-    /// With unit=request or unit=transaction, what the host waited for.
-    pub requests: Option<RequestsResult>,
-    /// With unit=transaction, what its transactions took.
-    pub transactions: Option<TransactionsResult>,
-    /// In an open loop, seconds from the same moment to the arrival of the last page write; none in a
-    /// closed one. If `elapsed_seconds` is much more, the drive does not keep up with the clock of the trace, and
-    /// response times tell the length of the run.
-    pub arrived_seconds: Option<f64>,
-    /// Host page writes per second.
-    pub iops: f64,
-    /// Bytes that the host wrote per second, as it sent them.
-    pub bytes_per_second: f64,
-    /// `iops` of each whole interval of `config.interval_writes`; times `config.drive.page_bytes` it is
-    /// the bandwidth in whole pages.
-    pub running_iops: Vec<f64>,
-    /// Mean response time in each of these.
-    pub running_response_mean_ns: Vec<f64>,
-    /// Longest response time in each of these.
-    pub running_response_max_ns: Vec<u64>,
-    /// Share of the time for which each LUN was occupied.
-    pub lun_busy_share: Vec<f64>,
-    /// Pages of the host that waited for each LUN, averaged over time.
-    pub lun_queue_mean: Vec<f64>,
-    /// Share of the time for which a page passed over each channel.
-    pub channel_busy_share: Vec<f64>,
-    /// Seconds of LUNs by what they did.
-    pub lun_seconds: LunSeconds,
+facts! {
+    Run:
+    /// Time on the simulated flash; what each number means is in the documentation of
+    /// `ftlab_host` and `ftlab_flash::Timed`.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub struct TimingResult {
+        /// Seconds from the end of the last operation before counting to that of the last one counted.
+        elapsed_seconds: f64 = Time(4), "s", from "the clock" [sweep(470, "elapsed", "simulated seconds")];
+        /// Response times of host page writes; of write requests, with unit=request.
+        response_ns: ResponseSummary => tell;
+        /// With unit=request or unit=transaction, what the host waited for.
+        requests: Option<RequestsResult> => tell;
+        /// With unit=transaction, what its transactions took.
+        transactions: Option<TransactionsResult> => tell;
+        /// In an open loop, seconds from the same moment to the arrival of the last page write; none in a
+        /// closed one. If `elapsed_seconds` is much more, the drive does not keep up with the clock of the trace, and
+        /// response times tell the length of the run.
+        arrived_seconds: Option<f64> = Time(4), "s", from "the trace";
+        /// Host page writes per second.
+        iops: f64 = Ratio(4), "pages a second", from "the clock" [
+            sweep(480, "writes-per-second", "page writes per simulated second"),
+            frame(180, "iops"),
+        ];
+        /// Bytes that the host wrote per second, as it sent them.
+        bytes_per_second: f64 = Ratio(4), "bytes a second", from "the clock";
+        /// `iops` of each whole interval of `config.interval_writes`; times `config.drive.page_bytes` it is
+        /// the bandwidth in whole pages.
+        running_iops: Vec<f64> = Series, "pages a second", from "the clock" [running(50, "iops", Optional, 60)];
+        /// Mean response time in each of these.
+        running_response_mean_ns: Vec<f64> = Series, "ns", from "the clock" [
+            running(60, "response_mean_ns", Optional, 70),
+        ];
+        /// Longest response time in each of these.
+        running_response_max_ns: Vec<u64> = Series, "ns", from "the clock" [
+            running(70, "response_max_ns", Optional, 80),
+        ];
+        /// Share of the time for which each LUN was occupied.
+        lun_busy_share: Vec<f64> = List, "", from "the clock";
+        /// Pages of the host that waited for each LUN, averaged over time.
+        lun_queue_mean: Vec<f64> = List, "pages", from "the clock";
+        /// Share of the time for which a page passed over each channel.
+        channel_busy_share: Vec<f64> = List, "", from "the clock";
+        /// Seconds of LUNs by what they did.
+        lun_seconds: LunSeconds => tell;
+    }
 }
 
-/// Transactions of a database (unit=transaction).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TransactionsResult {
-    /// How many were complete.
-    pub count: u64,
-    /// How many a second, from the end of the first to that of the last.
-    pub per_second: f64,
-    /// From when a thread begins a transaction to the end of the last of its requests.
-    pub response_ns: ResponseSummary,
-    /// How many a second in each whole interval of `config.interval_writes`; 0 during the load.
-    pub running_per_second: Vec<f64>,
+facts! {
+    Run:
+    /// Transactions of a database (unit=transaction).
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub struct TransactionsResult {
+        /// How many were complete.
+        count: u64 = Count, "transactions", from "the workload";
+        /// How many a second, from the end of the first to that of the last.
+        per_second: f64 = Ratio(4), "transactions a second", from "the clock" [
+            sweep(410, "transactions-per-second", "transactions per simulated second (with unit=transaction)"),
+        ];
+        /// From when a thread begins a transaction to the end of the last of its requests.
+        response_ns: ResponseSummary => list;
+        /// How many a second in each whole interval of `config.interval_writes`; 0 during the load.
+        running_per_second: Vec<f64> = Series, "transactions a second", from "the clock" [
+            running(90, "transactions_per_second", Optional, 110),
+        ];
+    }
 }
 
-/// Requests of the host; their arrivals and ends are told apart by nanoseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RequestsResult {
-    /// Each operation that was asked for: read, write, trim, flush.
-    pub operations: BTreeMap<String, OperationTimes>,
-    /// Response times by size, tenant and stream, as far as `by` asks for them.
-    pub groups: Vec<GroupResult>,
-    /// Requests under way, averaged over time; with slots, those that wait for one included.
-    pub under_way_mean: f64,
-    /// Of these, requests that wait for a slot, in the queues of their tenants.
-    pub queued_mean: f64,
-    /// The most that were, without those that wait for a slot.
-    pub under_way_max: u64,
-    /// What happened in the write buffer, if there is one.
-    pub write_buffer: Option<BufferResult>,
-    /// The slowest requests, the slowest first, if they were asked for.
-    pub slowest: Option<Vec<SlowResult>>,
+facts! {
+    Run:
+    /// Requests of the host; their arrivals and ends are told apart by nanoseconds.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub struct RequestsResult {
+        /// Each operation that was asked for: read, write, trim, flush.
+        operations: BTreeMap<String, OperationTimes>;
+        /// Response times by size, tenant and stream, as far as `by` asks for them.
+        groups: Vec<GroupResult>;
+        /// Requests under way, averaged over time; with slots, those that wait for one included.
+        under_way_mean: f64 = Ratio(4), "requests", from "the clock" [
+            sweep(
+                400, "requests-under-way",
+                "requests under way, averaged over time (with unit=request)"
+            ),
+        ];
+        /// Of these, requests that wait for a slot, in the queues of their tenants.
+        queued_mean: f64 = Ratio(4), "requests", from "the clock";
+        /// The most that were, without those that wait for a slot.
+        under_way_max: u64 = Count, "requests", from "the clock";
+        /// What happened in the write buffer, if there is one.
+        write_buffer: Option<BufferResult> => tell;
+        /// The slowest requests, the slowest first, if they were asked for.
+        slowest: Option<Vec<SlowResult>>;
+    }
 }
 
 /// One of the slowest requests.
@@ -136,19 +162,22 @@ impl SlowResult {
     }
 }
 
-/// Pages in the write buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct BufferResult {
-    /// Pages that the host wrote.
-    pub writes: u64,
-    /// Of these, pages that took the place of an older version, which was never programmed.
-    pub coalesced: u64,
-    /// Pages that were trimmed before they were programmed.
-    pub trimmed: u64,
-    /// Pages that had to wait until there was room.
-    pub waited: u64,
-    /// Pages that the host read from the buffer.
-    pub read_hits: u64,
+facts! {
+    Run:
+    /// Pages in the write buffer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub struct BufferResult {
+        /// Pages that the host wrote.
+        writes: u64 = Count, "pages", from "the write buffer";
+        /// Of these, pages that took the place of an older version, which was never programmed.
+        coalesced: u64 = Count, "pages", from "the write buffer";
+        /// Pages that were trimmed before they were programmed.
+        trimmed: u64 = Count, "pages", from "the write buffer";
+        /// Pages that had to wait until there was room.
+        waited: u64 = Count, "pages", from "the write buffer";
+        /// Pages that the host read from the buffer.
+        read_hits: u64 = Count, "pages", from "the write buffer";
+    }
 }
 
 impl From<BufferCounts> for BufferResult {
@@ -289,21 +318,24 @@ impl RequestsResult {
     }
 }
 
-/// Seconds that operations took on their LUNs, summed over all LUNs; waits are not in it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LunSeconds {
-    /// Programs of pages that the host wrote.
-    pub host_writes: f64,
-    /// Reads of pages that the host asked for.
-    pub host_reads: f64,
-    /// Copies of valid pages by collections.
-    pub relocations: f64,
-    /// Copies of valid pages by merges; their erases are among the erases.
-    pub merges: f64,
-    /// Erases.
-    pub erases: f64,
-    /// Anything else that the FTL read or programmed.
-    pub others: f64,
+facts! {
+    Run:
+    /// Seconds that operations took on their LUNs, summed over all LUNs; waits are not in it.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub struct LunSeconds {
+        /// Programs of pages that the host wrote.
+        host_writes: f64 = Time(4), "s", from "the clock";
+        /// Reads of pages that the host asked for.
+        host_reads: f64 = Time(4), "s", from "the clock";
+        /// Copies of valid pages by collections.
+        relocations: f64 = Time(4), "s", from "the clock";
+        /// Copies of valid pages by merges; their erases are among the erases.
+        merges: f64 = Time(4), "s", from "the clock";
+        /// Erases.
+        erases: f64 = Time(4), "s", from "the clock";
+        /// Anything else that the FTL read or programmed.
+        others: f64 = Time(4), "s", from "the clock";
+    }
 }
 
 /// Bytes of a page, and how many of them the host sent on average.

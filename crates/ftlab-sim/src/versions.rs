@@ -3,7 +3,7 @@
 use crate::result::schema;
 use ftlab_ftl::registry;
 use ftlab_trace::format;
-use ftlab_trace::synthetic::GENERATORS;
+use ftlab_workload::GENERATORS;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -1,16 +1,18 @@
 //! Where the writes come from.
 
 use crate::SimError;
-use crate::drive::{Logical, Origin, Wanted};
+use crate::drive::Logical;
 use crate::parameters::named;
+use crate::sizing::{Origin, Wanted};
+use ftlab_fio::JobFile;
 use ftlab_ftl::registry::OracleGroup;
 use ftlab_spec::{ByteSize, Spec};
-use ftlab_trace::fio::JobFile;
-use ftlab_trace::synthetic::{GENERATORS, Space};
+use ftlab_trace::Space;
 use ftlab_trace::{
     AddressRange, Layout, OpenOptions, TraceError, TraceSource, address_range, address_range_of,
-    open, synthetic,
+    open,
 };
+use ftlab_workload::GENERATORS;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
@@ -77,7 +79,7 @@ impl Workload {
     /// generator such as `zipf:theta=0.9`.
     pub fn parse(text: &str, options: OpenOptions) -> Result<Self, SimError> {
         let path = Path::new(text);
-        if let Some(spec) = synthetic::fio::of_command(text).filter(|_| !path.exists()) {
+        if let Some(spec) = ftlab_workload::fio::of_command(text).filter(|_| !path.exists()) {
             return Self::of_jobs(spec, options);
         }
         let name = text.split(':').next().unwrap_or(text);
@@ -94,12 +96,12 @@ impl Workload {
             return Err(unknown());
         }
         let spec: Spec = text.parse()?;
-        if synthetic::fio::is_jobs(&spec) {
+        if ftlab_workload::fio::is_jobs(&spec) {
             return Self::of_jobs(spec, options);
         }
         refuse_trace_options(text, &options)?;
         // Wrong parameters are found here, whatever the size of the drive will be.
-        synthetic::check(&spec)?;
+        ftlab_workload::check(&spec)?;
         Ok(Self::Generator(spec))
     }
 
@@ -116,7 +118,7 @@ impl Workload {
     fn of_jobs(spec: Spec, mut options: OpenOptions) -> Result<Self, SimError> {
         let spec = match std::mem::take(&mut options.volumes).as_slice() {
             [] => spec,
-            [device] => synthetic::fio::with(&spec, "device", device),
+            [device] => ftlab_workload::fio::with(&spec, "device", device),
             [first, ..] => {
                 return Err(SimError::Unusable {
                     what: "jobs of several devices, each a drive of its own".into(),
@@ -126,7 +128,7 @@ impl Workload {
         };
         refuse_trace_options(&spec.to_string(), &options)?;
         // Wrong parameters and jobs are found here, whatever the size of the drive will be.
-        synthetic::check(&spec)?;
+        ftlab_workload::check(&spec)?;
         Ok(Self::Generator(spec))
     }
 
@@ -139,7 +141,7 @@ impl Workload {
         if jobs.capacity().is_some() || !jobs.has_sizes() {
             return Ok(self.clone());
         }
-        Ok(Self::Generator(synthetic::fio::with(spec, "capacity", ByteSize(capacity))))
+        Ok(Self::Generator(ftlab_workload::fio::with(spec, "capacity", ByteSize(capacity))))
     }
 
     /// Its name for messages and results.
@@ -147,7 +149,7 @@ impl Workload {
         match self {
             Self::Trace { path, .. } => path.display().to_string(),
             Self::Generator(spec) => {
-                synthetic::fio::command(spec).map_or_else(|| spec.to_string(), str::to_owned)
+                ftlab_workload::fio::command(spec).map_or_else(|| spec.to_string(), str::to_owned)
             }
             Self::Requests(requests) => requests.name.clone(),
         }
@@ -156,14 +158,14 @@ impl Workload {
     /// Every parameter of a generator with its value, given or by default; `None` for a trace.
     pub(crate) fn parameters(&self) -> Result<Option<BTreeMap<String, String>>, SimError> {
         let Self::Generator(spec) = self else { return Ok(None) };
-        Ok(Some(named(synthetic::resolve(spec)?)))
+        Ok(Some(named(ftlab_workload::resolve(spec)?)))
     }
 
     /// What an oracle may be told of a generator; nothing of a trace.
     pub(crate) fn oracle(&self, space: &Space) -> Result<Vec<OracleGroup>, SimError> {
         let Self::Generator(spec) = self else { return Ok(Vec::new()) };
         let share = |pages: u64| pages as f64 / space.logical_pages as f64;
-        let areas = synthetic::areas(spec, space)?.into_iter();
+        let areas = ftlab_workload::areas(spec, space)?.into_iter();
         Ok(areas
             .map(|area| OracleGroup { pages: share(area.pages), writes: area.writes })
             .collect())
@@ -195,21 +197,21 @@ impl Workload {
     /// The pages of the smallest drive for it, if it is a generator that tells: the jobs of a job file do.
     pub fn own_pages(&self, page_bytes: u32) -> Result<Option<u64>, SimError> {
         let Self::Generator(spec) = self else { return Ok(None) };
-        let bytes = synthetic::drive_bytes(spec)?;
+        let bytes = ftlab_workload::drive_bytes(spec)?;
         Ok(bytes.map(|bytes| bytes.div_ceil(u64::from(page_bytes.max(1)))))
     }
 
     /// The jobs of fio that it is, if it is a job file.
     pub(crate) fn jobs(&self) -> Result<Option<JobFile>, SimError> {
         let Self::Generator(spec) = self else { return Ok(None) };
-        Ok(synthetic::fio::jobs(spec)?)
+        Ok(ftlab_workload::fio::jobs(spec)?)
     }
 
     /// Whether it ends by itself.
     pub fn has_end(&self) -> Result<bool, SimError> {
         match self {
             Self::Trace { .. } | Self::Requests(_) => Ok(true),
-            Self::Generator(spec) => Ok(synthetic::has_end(spec)?),
+            Self::Generator(spec) => Ok(ftlab_workload::has_end(spec)?),
         }
     }
 
@@ -232,7 +234,7 @@ impl Workload {
     /// The generator's requests for this drive, or those of the trace.
     pub fn generate(&self, space: &Space) -> Result<Box<dyn TraceSource>, SimError> {
         Ok(match self {
-            Self::Generator(spec) => synthetic::build_to_write(spec, space)?,
+            Self::Generator(spec) => ftlab_workload::build_to_write(spec, space)?,
             Self::Trace { path, options } => open(path, &reading(options, space.page_bytes))?,
             Self::Requests(requests) => requests.open()?,
         })
@@ -253,7 +255,7 @@ impl Workload {
             Logical::OfWorkload => {}
         }
         if let Self::Generator(spec) = self {
-            if let Some(bytes) = synthetic::drive_bytes(spec)? {
+            if let Some(bytes) = ftlab_workload::drive_bytes(spec)? {
                 return Ok(Wanted { bytes: u128::from(bytes), origin: Origin::Jobs });
             }
             return Err(SimError::Unusable {

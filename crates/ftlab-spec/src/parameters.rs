@@ -19,6 +19,8 @@ pub struct Parameter {
     pub doc: String,
     /// Where the default comes from: a paper and its section, or our reading.
     pub source: &'static str,
+    /// What it is a parameter of, where a list is divided; empty where it is not.
+    pub group: &'static str,
 }
 
 impl Parameter {
@@ -37,7 +39,14 @@ impl Parameter {
             domain: T::domain(),
             doc: doc.join(" "),
             source,
+            group: "",
         }
+    }
+
+    /// The same parameter, in a group of its list.
+    #[must_use]
+    pub fn grouped(self, group: &'static str) -> Self {
+        Self { group, ..self }
     }
 
     /// The same parameter, whose values have to be in `range`.
@@ -98,7 +107,7 @@ pub trait Parameters: Sized + Default {
 /// Declares a struct of parameters and implements [`Parameters`] for it.
 ///
 /// Each line is `/// doc`, then `field: type = default, "key" in range, from "source";`, where
-/// `in range` may be left out.
+/// `in range` may be left out. A long list is divided by `of "group"` at the end of the lines.
 ///
 /// Parameters that several things have are declared once, as a struct of their own. A line
 /// `..field: Struct;` includes them: they are typed, listed and printed at this place, as if they had been
@@ -144,7 +153,8 @@ macro_rules! parameters {
             )? }
             { $(
                 $(#[doc = $doc:literal])+
-                $field:ident: $type:ty = $default:expr, $key:literal $(in $range:expr)?, from $source:literal;
+                $field:ident: $type:ty = $default:expr, $key:literal $(in $range:expr)?, from $source:literal
+                $(, of $division:literal)?;
             )* }
         })+
     ) => {
@@ -187,6 +197,7 @@ macro_rules! parameters {
                     ::std::vec![$(
                         $crate::Parameter::new($key, &defaults.$field, &[$($doc),+], $source)
                             $(.within::<$type>(&($range)))?
+                            $(.grouped($division))?
                     ),*],
                 )+].concat()
             }
@@ -223,7 +234,8 @@ macro_rules! parameters {
         $vis:vis struct $name:ident {
             $(
                 $(#[doc = $doc:literal])+
-                $field:ident: $type:ty = $default:expr, $key:literal $(in $range:expr)?, from $source:literal;
+                $field:ident: $type:ty = $default:expr, $key:literal $(in $range:expr)?, from $source:literal
+                $(, of $division:literal)?;
             )*
             $(
                 ..$shared:ident: $group:ty $(, except {
@@ -232,7 +244,8 @@ macro_rules! parameters {
                 $(
                     $(#[doc = $more_doc:literal])+
                     $more:ident: $more_type:ty = $more_default:expr,
-                    $more_key:literal $(in $more_range:expr)?, from $more_source:literal;
+                    $more_key:literal $(in $more_range:expr)?, from $more_source:literal
+                    $(, of $more_division:literal)?;
                 )*
             )*
         }
@@ -241,13 +254,14 @@ macro_rules! parameters {
             @sections { $(#[$meta])* $vis struct $name }
             { {} { $(
                 $(#[doc = $doc])+
-                $field: $type = $default, $key $(in $range)?, from $source;
+                $field: $type = $default, $key $(in $range)?, from $source $(, of $division)?;
             )* } }
             $({
                 { $shared: $group { $($($of = $new, $its, from $why;)+)? } }
                 { $(
                     $(#[doc = $more_doc])+
-                    $more: $more_type = $more_default, $more_key $(in $more_range)?, from $more_source;
+                    $more: $more_type = $more_default, $more_key $(in $more_range)?, from $more_source
+                    $(, of $more_division)?;
                 )* }
             })*
         }
@@ -277,7 +291,7 @@ mod tests {
         /// What several examples have.
         pub(super) struct Shared {
             /// A size.
-            size: u32 = 7, "size" in 1..=9, from "a paper";
+            size: u32 = 7, "size" in 1..=9, from "a paper", of "shape";
             /// A switch.
             switch: bool = false, "switch", from "a paper";
         }
@@ -357,6 +371,7 @@ mod tests {
         ];
         assert_eq!(listed, expected);
         assert_eq!(described[1], Shared::describe()[0]);
+        assert_eq!([described[0].group, described[1].group], ["", "shape"]);
         let values: Vec<_> = Including::default().values();
         assert!(
             values.iter().zip(expected).all(|(value, (name, default, _))| {

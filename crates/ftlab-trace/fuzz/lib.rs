@@ -1,6 +1,6 @@
 //! What every fuzz target does: read all of it, expand it to pages, and never panic.
 
-use ftlab_trace::analyze::{InspectOptions, Inspector};
+use ftlab_analysis::{InspectOptions, Inspector};
 use ftlab_trace::{Input, Layout, OpenOptions, RequestBatch, RequestHasher, TraceError, open_input};
 
 /// Reads `bytes` as `format` (by content if `None`), strictly and with tolerance, with the volumes kept

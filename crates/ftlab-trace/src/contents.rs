@@ -42,7 +42,7 @@ type Known = HashMap<PathBuf, (Stamp, String)>;
 
 /// What is different after somebody wrote to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stamp {
+pub struct Stamp {
     bytes: u64,
     /// Seconds and nanoseconds.
     modified: (i64, i64),
@@ -61,7 +61,8 @@ struct Line {
 }
 
 impl Stamp {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    /// That of a file, by its metadata.
+    pub fn of(metadata: &Metadata) -> Self {
         Self {
             bytes: metadata.len(),
             modified: (metadata.mtime(), metadata.mtime_nsec()),

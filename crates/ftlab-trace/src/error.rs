@@ -211,7 +211,7 @@ pub enum TraceError {
 
 impl TraceError {
     /// An input or output error of `name`; of a file that is made, nothing is left.
-    pub(crate) fn io(name: &str, source: io::Error) -> Self {
+    pub fn io(name: &str, source: io::Error) -> Self {
         match room(&source) {
             Some(remedy) => Self::NotWritten {
                 name: name.into(),
@@ -250,7 +250,7 @@ fn gib(bytes: u64) -> String {
 }
 
 /// A line as it is shown in a message: lossy text, at most 120 characters.
-pub(crate) fn excerpt(line: &[u8]) -> String {
+pub fn excerpt(line: &[u8]) -> String {
     const SHOWN: usize = 120;
     let text = String::from_utf8_lossy(&line[..line.len().min(4 * SHOWN)]);
     if text.chars().count() <= SHOWN && line.len() <= 4 * SHOWN {

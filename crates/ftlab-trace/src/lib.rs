@@ -1,27 +1,24 @@
-//! Where writes come from: trace formats and generators.
+//! Requests, and traces that hold them: reading, writing, converting.
 //!
-//! A [`TraceSource`] hands out requests in batches, whether they come from a file ([`open`]) or
-//! from a generator ([`synthetic::build`]). [`pages::expand`] turns a batch into page operations,
-//! [`analyze::inspect`] says what is in a trace, [`create`] and [`convert`] write one, and
-//! [`RequestHasher`] gives a trace its identity.
+//! A [`TraceSource`] hands out requests in batches: a file that was opened ([`open`]), or a generator of
+//! `ftlab-workload`. [`pages::expand`] turns a batch into page operations, [`create`] and [`convert`] write a trace, and
+//! [`RequestHasher`] gives one its identity.
 //!
 //! ```
-//! use ftlab_trace::analyze::{InspectOptions, inspect};
-//! use ftlab_trace::synthetic::{Space, build};
-//! use ftlab_trace::{CreateOptions, OpenOptions, convert, create, open};
+//! use ftlab_trace::{CreateOptions, Input, OpenOptions, convert, create, open, open_input};
 //!
 //! # let directory = tempfile::tempdir().unwrap();
-//! # let path = directory.path().join("zipf.parquet");
-//! // Ten thousand writes of fio's zipf to a drive of 1 GiB, kept as a file ...
-//! let space = Space { logical_pages: 1 << 18, page_bytes: 4096, seed: 20_240_517 };
-//! let mut generator = build(&"zipf:theta=0.9".parse()?, &space)?;
-//! convert(generator.as_mut(), create(&path, &CreateOptions::default())?, Some(10_000))?;
+//! # let path = directory.path().join("a.parquet");
+//! // Two writes and a trim as text, kept as Parquet ...
+//! let text = "fio version 2 iolog\nd open\nd write 0 4096\nd write 8192 4096\nd trim 0 4096\n";
+//! let options = OpenOptions::default();
+//! let mut log = open_input(Input::from_bytes("a.log", text.into())?, &options)?;
+//! let converted = convert(log.as_mut(), create(&path, &CreateOptions::default())?, None)?;
+//! assert_eq!(converted.requests, 3);
 //!
-//! // ... read back, and looked at.
-//! let mut trace = open(&path, &OpenOptions::default())?;
-//! let inspection = inspect(trace.as_mut(), &InspectOptions::default())?;
-//! assert_eq!(inspection.page_writes, 10_000);
-//! assert!(inspection.distinct_pages < 7_000);
+//! // ... and read back.
+//! let trace = open(&path, &options)?;
+//! assert_eq!(trace.metadata().format, "parquet");
 //! # Ok::<(), ftlab_trace::TraceError>(())
 //! ```
 //!
@@ -29,21 +26,12 @@
 //! Write `src/format/NAME.rs` with a `FORMAT` (for text, a parser of one line is enough; see
 //! [`format::blkparse`]), add it to [`format::FORMATS`], and put a small file and its golden parse
 //! into `tests/`. Help, recognition, messages and the tests against rubbish follow from that line.
-//!
-//! # To add a generator
-//! Write `src/synthetic/NAME.rs` with a `GENERATOR` that fills a slice with page numbers, and add
-//! it to [`synthetic::GENERATORS`].
 #![forbid(unsafe_code)]
 
-pub mod analyze;
-pub mod fio;
 pub mod format;
 pub mod pages;
-pub mod synthetic;
 
-mod arbiter;
 mod caught;
-mod clients;
 mod closed_loop;
 mod contents;
 mod error;
@@ -57,23 +45,24 @@ mod partial_file;
 mod quantity;
 mod range;
 mod request;
+#[cfg(feature = "write")]
 mod sink;
 mod skipped;
 mod source;
+mod space;
 mod streams;
 mod volumes;
-mod write_watch;
 
-pub use arbiter::Arbiter;
 pub use caught::panic_becomes_error;
-pub use clients::Clients;
 pub use closed_loop::{ClosedLoop, Done, Issued, Turn};
-pub use contents::Contents;
-pub use error::{TraceError, room};
-pub use ftlab_hardware::share_one_heap;
+pub use contents::{Contents, Stamp};
+pub use error::{TraceError, excerpt, room};
 pub use hash::{RequestHasher, trace_hash};
 pub use identity::trace_identity;
-pub use input::{Compression, Input, decode_text, files_beside, read_text};
+pub use input::{
+    Compression, Input, ItemParser, LineSource, RecordSource, Verdict, decode_text, files_beside,
+    read_text,
+};
 pub use memory::{available_bytes, check_memory};
 pub use open::{open, open_input};
 pub use open_options::{Layout, OpenOptions};
@@ -81,11 +70,12 @@ pub use partial_file::{NewFile, PartialFile, check_file, check_unfinished, repla
 pub use quantity::Bytes;
 pub use range::{AddressRange, address_range, address_range_of, window};
 pub use request::{BATCH_REQUESTS, DATA_SECTORS_MAX, Op, RequestBatch};
+#[cfg(feature = "write")]
 pub use sink::{
     Converted, CreateOptions, Part, TraceSink, WRITERS, WriterInfo, Written, convert, convert_file,
     create, split_file,
 };
 pub use skipped::{Skipped, SkippedLines};
 pub use source::{TraceMetadata, TraceSource};
+pub use space::{Space, TRIAL};
 pub use streams::{StreamMap, name_streams};
-pub use write_watch::WriteWatch;

@@ -42,6 +42,7 @@ impl PartialFile {
     }
 
     /// Keeps what is written of it even if it cannot be completed.
+    #[cfg(feature = "write")]
     #[must_use]
     pub(crate) fn keeping_part(mut self, keeps_part: bool) -> Self {
         self.keeps_part = keeps_part;
@@ -49,6 +50,7 @@ impl PartialFile {
     }
 
     /// Whether that is so.
+    #[cfg(feature = "write")]
     pub(crate) fn keeps_part(&self) -> bool {
         self.keeps_part
     }
@@ -189,6 +191,7 @@ pub fn check_file(path: &Path) -> Result<(), TraceError> {
 }
 
 /// Whether both names lead to the same file, through links of any kind.
+#[cfg(feature = "write")]
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     let both = fs::metadata(one).and_then(|one| Ok((one, fs::metadata(other)?)));
     both.is_ok_and(|(one, other)| identity(&one) == identity(&other))

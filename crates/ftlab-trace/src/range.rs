@@ -34,7 +34,7 @@ impl AddressRange {
 
     /// Adds a request from the sector `lba` to the one before `end`; it has no address if they are
     /// equal.
-    pub(crate) fn add(&mut self, lba: u64, end: u64) {
+    pub fn add(&mut self, lba: u64, end: u64) {
         self.requests += 1;
         if lba == end {
             return;

@@ -126,7 +126,7 @@ impl RequestBatch {
     }
 
     /// Keeps the requests whose entry in `kept`, which has one for each, is true.
-    pub(crate) fn retain(&mut self, kept: &[bool]) {
+    pub fn retain(&mut self, kept: &[bool]) {
         fn sift<T>(column: &mut Vec<T>, kept: &[bool]) {
             let mut kept = kept.iter();
             column.retain(|_| kept.next().is_some_and(|kept| *kept));
@@ -148,7 +148,7 @@ impl RequestBatch {
     }
 
     /// Adds requests of one kind and length, at each of `lbas`, without time, stream or volume.
-    pub(crate) fn extend(&mut self, op: Op, lbas: impl Iterator<Item = u64>, sectors: u32) {
+    pub fn extend(&mut self, op: Op, lbas: impl Iterator<Item = u64>, sectors: u32) {
         self.lba.extend(lbas);
         self.op.resize(self.lba.len(), op);
         self.sectors.resize(self.lba.len(), sectors);

@@ -114,7 +114,7 @@ impl TraceSource for Named {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synthetic::{Space, build};
+    use crate::{Input, OpenOptions, open_input};
 
     #[test]
     fn maps_parse_in_any_order_and_print() {
@@ -130,12 +130,13 @@ mod tests {
 
     #[test]
     fn every_request_is_named_by_where_it_begins() {
-        let space = Space { logical_pages: 1000, page_bytes: 4096, seed: 1 };
-        let map: StreamMap = "0..400KiB=5".parse().unwrap();
-        let mut source = name_streams(build(&"uniform".parse().unwrap(), &space).unwrap(), map);
+        let bytes: Vec<u8> = (0_u32..200).flat_map(u32::to_le_bytes).collect();
+        let options = OpenOptions { format: Some("lpn-u32".into()), ..OpenOptions::default() };
+        let numbers = open_input(Input::from_bytes("numbers", bytes).unwrap(), &options).unwrap();
+        let mut source = name_streams(numbers, "0..400KiB=5".parse().unwrap());
         let mut batch = RequestBatch::new();
         source.next_batch(&mut batch).unwrap();
-        assert_eq!(batch.stream.len(), batch.len());
+        assert_eq!([batch.stream.len(), batch.len()], [200; 2]);
         for (lba, stream) in batch.lba.iter().zip(&batch.stream) {
             assert_eq!(*stream, if *lba < 800 { 5 } else { 0 });
         }

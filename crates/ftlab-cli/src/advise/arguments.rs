@@ -1,7 +1,7 @@
 //! The arguments of `ftlab advise`.
 
 use crate::figure::FigureSize;
-use crate::options::{ReadingArgs, parse_page_size, parse_positive};
+use crate::options::{ReadingArgs, parse_positive};
 use clap::Args;
 use ftlab_lab::advise::{Service, Slo, USUAL_FTLS, USUAL_OP_RATIOS};
 use ftlab_sim::Fill;
@@ -116,7 +116,7 @@ pub(super) struct DriveArgs {
     #[arg(long, value_name = "SIZE")]
     pub(super) logical: Option<ByteSize>,
     /// Bytes per page, a multiple of 512.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
     pub(super) page_size: u32,
     /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
     /// below 1 GiB.

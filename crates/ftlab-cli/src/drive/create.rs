@@ -1,7 +1,7 @@
 //! `ftlab drive create`.
 
 use crate::error::CliError;
-use crate::options::{parse, parse_page_size};
+use crate::options::parse;
 use crate::output::say;
 use clap::Args;
 use ftlab_device::{CreateOptions, Drive, check_creatable};
@@ -29,7 +29,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, value_name = "N", value_parser = parse::<u32>)]
     blocks: Option<u32>,
     /// Bytes per page, a power of two, at least 512.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
     page_size: u32,
     /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
     /// below 1 GiB.

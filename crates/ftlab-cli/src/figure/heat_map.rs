@@ -3,7 +3,7 @@
 use super::Drawn;
 use super::chart::{Area, Axis, Chart, chart, count_text};
 use super::named::Named;
-use ftlab_trace::analyze::HeatMap;
+use ftlab_analysis::HeatMap;
 use plotters::prelude::*;
 use plotters::style::colors::colormaps::ViridisRGB;
 

@@ -5,8 +5,8 @@ use super::heat_map::heat_map;
 use super::named::Named;
 use super::{COLOURS, Drawn, FigureSize};
 use crate::error::CliError;
+use ftlab_analysis::{FootprintPoint, Inspection, SizeBucket, TemperatureBin};
 use ftlab_sim::format::{bytes, percent_tenths};
-use ftlab_trace::analyze::{FootprintPoint, Inspection, SizeBucket, TemperatureBin};
 use plotters::prelude::*;
 
 /// Size of a figure that shows all workloads together, and of each workload in the others.

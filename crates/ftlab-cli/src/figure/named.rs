@@ -1,6 +1,6 @@
 //! What figures of workloads show.
 
-use ftlab_trace::analyze::Inspection;
+use ftlab_analysis::Inspection;
 
 /// A workload with its name in figures.
 pub(super) struct Named<'a> {

@@ -1,8 +1,8 @@
 //! Describes in words what was parsed of a workload.
 
 use crate::output::{aligned, too_short};
+use ftlab_analysis::{Inspection, Operations, PartSummary, SizeSummary};
 use ftlab_sim::format::{bytes, grouped, percent_tenths};
-use ftlab_trace::analyze::{Inspection, Operations, PartSummary, SizeSummary};
 use std::collections::BTreeMap;
 
 /// The metadata of a trace; empty if there is none.

@@ -7,17 +7,19 @@ mod statistics;
 
 use crate::error::{CliError, Results};
 use crate::figure::{self, FIGURES, Figure, FigureSize, Kind};
-use crate::options::{ReadingArgs, generator_space, parse_page_size};
+use crate::generator::generator_space;
+use crate::options::ReadingArgs;
 use crate::output::{print, print_json, say};
 use crate::progress::with_spinner;
-use crate::report::{check_report, command};
+use crate::report::check_report;
+use crate::typed::command;
 use clap::Args;
 use describe::{describe, provenance};
+use ftlab_analysis::{Extent, InspectOptions, Inspection, Inspections, LogWindow};
 use ftlab_sim::Workload;
 use ftlab_spec::ByteSize;
-use ftlab_trace::analyze::{self, Extent, InspectOptions, Inspection, Inspections, LogWindow};
-use ftlab_trace::synthetic::build_to_write;
 use ftlab_trace::{TraceSource, open};
+use ftlab_workload::build_to_write;
 use moment::Moment;
 use statistics::statistics;
 use std::ffi::OsString;
@@ -40,7 +42,7 @@ pub(crate) struct InspectArgs {
     #[arg(required = true, value_name = "WORKLOAD")]
     workloads: Vec<String>,
     /// Bytes per page, a multiple of 512.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
     page_size: u32,
     /// Log window that separates hot pages from cold ones: a share of the drive, a size, or a
     /// number of pages.
@@ -119,7 +121,7 @@ pub(crate) fn inspect(args: &InspectArgs, typed: &[OsString]) -> Result<(), CliE
     let mut provenances = Vec::new();
     for name in &args.workloads {
         let (workload, mut source, options) = prepare(args, name)?;
-        let work = || analyze::inspect(source.as_mut(), &options);
+        let work = || ftlab_analysis::inspect(source.as_mut(), &options);
         let inspection = with_spinner(args.report.json, "inspecting", work)?;
         found.push(Inspection { workload: workload.name(), ..inspection });
         provenances.push(provenance(&source.metadata().properties));

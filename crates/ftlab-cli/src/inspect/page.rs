@@ -3,8 +3,8 @@
 use super::describe::facts;
 use super::statistics::{name, rows};
 use crate::error::CliError;
+use ftlab_analysis::Inspection;
 use ftlab_report::{InspectionPage, inspection_page};
-use ftlab_trace::analyze::Inspection;
 use ftlab_trace::replace_file;
 use std::io::Write;
 use std::path::Path;

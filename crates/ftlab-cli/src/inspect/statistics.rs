@@ -1,8 +1,8 @@
 //! The table of statistics, with a column per workload.
 
 use crate::table::ruled;
+use ftlab_analysis::{Inspection, TemperatureClass};
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
-use ftlab_trace::analyze::{Inspection, TemperatureClass};
 
 /// A statistic: its name, and its value for a workload.
 type Row = (&'static str, fn(&Inspection) -> String);

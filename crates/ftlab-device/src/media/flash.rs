@@ -3,7 +3,7 @@
 //! # Order
 //! A block may be overwritten only when its erase is durable: the operation that erased it is in
 //! the journal, and the copies of its pages are in their places. Until then, new pages of the block
-//! wait in their buffer. `docs/drive-format.md` proves that this suffices.
+//! wait in their buffer. `docs/notes/drive-format.md` proves that this suffices.
 
 use crate::latency::Clock;
 use crate::media::batch::Record;

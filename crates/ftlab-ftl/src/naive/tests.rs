@@ -371,8 +371,13 @@ fn registered() -> Vec<String> {
     names.chain(VARIANTS.map(str::to_owned)).collect()
 }
 
+/// Scenarios of a test: a third of them, and all if `make test-all` asks for all.
+fn cases() -> u32 {
+    if std::env::var_os("FTLAB_TEST_ALL").is_some() { 24 } else { 8 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn every_registered_ftl_runs_as_on_the_naive_engine(scenario in scenarios()) {
@@ -400,11 +405,10 @@ proptest! {
 
     #[test]
     fn the_papers_ftls_choose_the_victims_of_linear_scans(scenario in scenarios()) {
-        for name in registered() {
-            if let Some(twin) = NaivePolicy::new(&name, scenario.config.logical_pages) {
-                against_twin(&name, &scenario, Box::new(twin))?;
-            }
-        }
+        registered().par_iter().try_for_each(|name| {
+            let twin = NaivePolicy::new(name, scenario.config.logical_pages);
+            twin.map_or(Ok(()), |twin| against_twin(name, &scenario, Box::new(twin)))
+        })?;
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use super::cell::{Cell, Outcome};
 use super::score::Scoreboard;
+use ftlab_sim::fact::{Fact, Shown};
 use ftlab_sim::format::{bytes, percent, significant};
+use ftlab_sim::result::{RunResult, shown};
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// Two tables: FTLs from best to worst, and the same by workload.
 pub fn markdown(board: &Scoreboard) -> String {
@@ -69,12 +72,18 @@ pub fn short(workload: &str) -> String {
     }
 }
 
+/// The facts that are shown in the file, with their names, in order.
+static COLUMNS: LazyLock<Vec<(&'static str, &'static Fact<RunResult>)>> = LazyLock::new(|| {
+    shown(|shown| match *shown {
+        Shown::Compared { at, name } => Some((at, name)),
+        _ => None,
+    })
+});
+
 /// One line for every cell.
 pub fn csv(outcomes: &[Outcome]) -> String {
-    let mut text = String::from(
-        "workload,fill,op,pages_per_block,ftl,waf,waf_last_tenth,host_writes,relocations,merge_copies,\
-         erases,settling,metadata_bytes,nanoseconds_per_host_write,config_hash,error\n",
-    );
+    let names: Vec<_> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    let mut text = format!("workload,fill,op,pages_per_block,ftl,{},error\n", names.join(","));
     for Outcome { cell, run } in outcomes {
         let Cell { workload, fill, op_ratio, pages_per_block, ftl } = cell;
         let place = [
@@ -85,25 +94,17 @@ pub fn csv(outcomes: &[Outcome]) -> String {
             quoted(ftl),
         ];
         let rest = match run {
-            Ok(run) => [
-                run.waf.to_string(),
-                run.waf_last_tenth.to_string(),
-                run.host_writes.to_string(),
-                run.relocations.to_string(),
-                run.merge_copies.to_string(),
-                run.erases.to_string(),
-                run.settling.verdict.to_string(),
-                run.memory.metadata_bytes.to_string(),
-                significant(1e9 * run.seconds / run.host_writes as f64, 4),
-                run.config_hash.clone(),
-                String::new(),
-            ]
-            .join(","),
-            Err(reason) => format!("{}{}", ",".repeat(10), quoted(reason)),
+            Ok(run) => COLUMNS.iter().map(|(_, fact)| exact(fact, run) + ",").collect(),
+            Err(reason) => format!("{}{}", ",".repeat(COLUMNS.len()), quoted(reason)),
         };
         let _ = writeln!(text, "{},{rest}", place.join(","));
     }
     text
+}
+
+/// The value of a fact; empty if there is none.
+fn exact(fact: &Fact<RunResult>, run: &RunResult) -> String {
+    fact.of(run).map_or_else(String::new, |value| value.exact())
 }
 
 /// A field of a CSV file, in quotes if it has to be (RFC 4180).

@@ -1,11 +1,11 @@
 //! Runs as rows of Parquet: what one looks for in columns of their own, and the whole result as JSON.
 
+use crate::cells::{field, write_column};
 use ftlab_sim::ExperimentResult;
-use ftlab_sim::result::RunResult;
+use ftlab_sim::fact::{Column as Holds, Fact, Shown, Value};
+use ftlab_sim::result::{Config, RunResult, shown};
 use ftlab_spec::written_by;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::column::writer::ColumnWriter;
-use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
@@ -13,7 +13,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::record::RowAccessor;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::TypePtr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,65 +28,76 @@ pub struct StoredRun {
     pub result: ExperimentResult,
 }
 
-/// A column: its type in the file, its name, and where its values come from.
+/// A column: its name, what it holds, and where its values come from.
 struct Column {
-    schema: &'static str,
     name: &'static str,
-    value: fn(&StoredRun, &RunResult) -> Cell,
+    holds: Holds,
+    value: Reads,
 }
 
-enum Cell {
-    Text(String),
-    Whole(u64),
-    Real(f64),
-    Optional(Option<f64>),
+enum Reads {
+    /// What tells the run from others, or all of it.
+    Text(fn(&StoredRun, &RunResult) -> String),
+    /// A number of its drive or workload.
+    Number(fn(&Config) -> Value),
+    /// What is told of the run.
+    Fact(&'static Fact<RunResult>),
 }
 
-/// Declares columns.
-macro_rules! columns {
-    ($($name:ident: $kind:ident = |$stored:pat_param, $run:pat_param| $value:expr;)+) => {
-        &[$(Column {
-            schema: columns!(@schema $kind),
-            name: stringify!($name),
-            value: |$stored, $run| Cell::$kind($value),
-        }),+]
-    };
-    (@schema Text) => { "required binary # (string)" };
-    (@schema Whole) => { "required int64 # (integer(64,false))" };
-    (@schema Real) => { "required double #" };
-    (@schema Optional) => { "optional double #" };
+impl Column {
+    fn cell(&self, stored: &StoredRun, run: &RunResult) -> Option<Value> {
+        match &self.value {
+            Reads::Text(text) => Some(Value::Text { text: text(stored, run), rank: 0.0 }),
+            Reads::Number(number) => Some(number(&stored.result.config)),
+            Reads::Fact(fact) => fact.of(run),
+        }
+    }
 }
 
-const COLUMNS: &[Column] = columns! {
-    run: Text = |stored, _| stored.run.clone();
-    versions: Text = |stored, _| stored.versions.clone();
-    config_hash: Text = |_, run| run.config_hash.clone();
-    trace_hash: Text = |stored, _| stored.result.trace_hash.clone();
-    version: Text = |stored, _| stored.result.version.clone();
-    labels: Text = |stored, _| labels_text(&stored.labels);
-    workload: Text = |stored, _| stored.result.config.workload.clone();
-    ftl: Text = |_, run| run.ftl.clone();
-    seed: Whole = |stored, _| stored.result.config.seed;
-    logical_pages: Whole = |stored, _| u64::from(stored.result.config.drive.logical_pages);
-    blocks: Whole = |stored, _| u64::from(stored.result.config.drive.blocks);
-    pages_per_block: Whole = |stored, _| u64::from(stored.result.config.drive.pages_per_block);
-    op_ratio: Real = |stored, _| stored.result.config.drive.op_ratio;
-    host_writes: Whole = |_, run| run.host_writes;
-    host_bytes: Whole = |_, run| run.host_bytes;
-    relocations: Whole = |_, run| run.relocations;
-    merge_copies: Whole = |_, run| run.merge_copies;
-    erases: Whole = |_, run| run.erases;
-    waf: Real = |_, run| run.waf;
-    media_bytes_per_host_byte: Real = |_, run| run.media_bytes_per_host_byte;
-    waf_last_tenth: Real = |_, run| run.waf_last_tenth;
-    settling: Text = |_, run| run.settling.verdict.to_string();
-    victim_valid_share: Optional = |_, run| run.victim_valid_share.mean;
-    cold_region_share: Optional = |_, run| run.cold_region_share;
-    response_mean_ns: Optional = |_, run| run.timing.as_ref().map(|time| time.response_ns.mean);
-    response_p99_ns: Optional = |_, run| run.timing.as_ref().map(|time| time.response_ns.p99 as f64);
-    seconds: Real = |_, run| run.seconds;
-    result: Text = |stored, _| serde_json::to_string(&stored.result).unwrap_or_default();
-};
+/// What tells a run from others, in order.
+const HEAD: [(&str, fn(&StoredRun, &RunResult) -> String); 8] = [
+    ("run", |stored, _| stored.run.clone()),
+    ("versions", |stored, _| stored.versions.clone()),
+    ("config_hash", |_, run| run.config_hash.clone()),
+    ("trace_hash", |stored, _| stored.result.trace_hash.clone()),
+    ("version", |stored, _| stored.result.version.clone()),
+    ("labels", |stored, _| labels_text(&stored.labels)),
+    ("workload", |stored, _| stored.result.config.workload.clone()),
+    ("ftl", |_, run| run.ftl.clone()),
+];
+
+/// What it ran on.
+const DRIVE: [(&str, Holds, fn(&Config) -> Value); 5] = [
+    ("seed", Holds::Whole, |config| Value::Count(config.seed)),
+    ("logical_pages", Holds::Whole, |config| Value::Count(config.drive.logical_pages.into())),
+    ("blocks", Holds::Whole, |config| Value::Count(config.drive.blocks.into())),
+    ("pages_per_block", Holds::Whole, |config| Value::Count(config.drive.pages_per_block.into())),
+    ("op_ratio", Holds::Real, |config| Value::Real(config.drive.op_ratio)),
+];
+
+/// Every column: what tells the run, its drive, the facts that are shown here, and the whole result.
+static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let text = |(name, text)| Column { name, holds: Holds::Text, value: Reads::Text(text) };
+    let facts = shown(|shown| match *shown {
+        Shown::Stored { at, name, column } => Some((at, (name, column))),
+        _ => None,
+    });
+    let mut columns: Vec<_> = HEAD.into_iter().map(text).collect();
+    columns.extend(DRIVE.into_iter().map(|(name, holds, number)| Column {
+        name,
+        holds,
+        value: Reads::Number(number),
+    }));
+    columns.extend(facts.into_iter().map(|((name, holds), fact)| Column {
+        name,
+        holds,
+        value: Reads::Fact(fact),
+    }));
+    columns.push(text(("result", |stored, _| {
+        serde_json::to_string(&stored.result).unwrap_or_default()
+    })));
+    columns
+});
 
 fn labels_text(labels: &[(String, String)]) -> String {
     let object: serde_json::Map<_, _> =
@@ -94,8 +105,8 @@ fn labels_text(labels: &[(String, String)]) -> String {
     serde_json::Value::Object(object).to_string()
 }
 
-fn schema(columns: impl Iterator<Item = &'static Column>) -> Result<TypePtr> {
-    let fields: String = columns.map(|c| c.schema.replace('#', c.name) + ";\n").collect();
+fn schema<'a>(columns: impl Iterator<Item = &'a Column>) -> Result<TypePtr> {
+    let fields: String = columns.map(|column| field(column.name, column.holds)).collect();
     Ok(Arc::new(parse_message_type(&format!("message runs {{ {fields} }}"))?))
 }
 
@@ -112,45 +123,17 @@ pub(super) fn encode(runs: &[StoredRun]) -> Result<Vec<u8>> {
     let mut writer =
         SerializedFileWriter::new(&mut bytes, schema(COLUMNS.iter())?, Arc::new(properties))?;
     let mut group = writer.next_row_group()?;
-    for column in COLUMNS {
+    for column in COLUMNS.iter() {
         let cells = runs
             .iter()
-            .filter_map(|stored| stored.result.runs.first().map(|run| (column.value)(stored, run)));
+            .filter_map(|stored| stored.result.runs.first().map(|run| column.cell(stored, run)));
         let Some(mut open) = group.next_column()? else { break };
-        write_column(open.untyped(), cells)?;
+        write_column(open.untyped(), column.holds, cells)?;
         open.close()?;
     }
     group.close()?;
     writer.close()?;
     Ok(bytes)
-}
-
-fn write_column(writer: &mut ColumnWriter<'_>, cells: impl Iterator<Item = Cell>) -> Result<()> {
-    let (mut texts, mut wholes, mut reals, mut present) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut is_optional = false;
-    for cell in cells {
-        match cell {
-            Cell::Text(text) => texts.push(ByteArray::from(text.into_bytes())),
-            Cell::Whole(number) => wholes.push(number.cast_signed()),
-            Cell::Real(number) => reals.push(number),
-            Cell::Optional(number) => {
-                is_optional = true;
-                present.push(i16::from(number.is_some()));
-                reals.extend(number);
-            }
-        }
-    }
-    match writer {
-        ColumnWriter::ByteArrayColumnWriter(writer) => writer.write_batch(&texts, None, None)?,
-        ColumnWriter::Int64ColumnWriter(writer) => writer.write_batch(&wholes, None, None)?,
-        ColumnWriter::DoubleColumnWriter(writer) => {
-            let levels = is_optional.then_some(present.as_slice());
-            writer.write_batch(&reals, levels, None)?
-        }
-        _ => return Err(ParquetError::General("a column of another type".into())),
-    };
-    Ok(())
 }
 
 /// What a file of runs begins with.

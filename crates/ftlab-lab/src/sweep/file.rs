@@ -1,5 +1,6 @@
 //! The experiment file.
 
+use super::drive_table::DriveTable;
 use super::file_error::FileError;
 use super::items::{FtlItem, WorkloadItem};
 use super::measured::SeriesTable;
@@ -124,41 +125,6 @@ macro_rules! scalar_table {
 }
 
 scalar_table! {
-    /// A drive, in the words of `ftlab run`.
-    DriveTable {
-        /// What the host can address, such as 8GiB; of a trace by default as much as its own device.
-        logical,
-        /// The same in pages.
-        logical_pages,
-        /// Bytes per page; 4KiB.
-        page_size,
-        /// Pages per erase block; by default as many as are usual for the size of the drive, up to 512.
-        pages_per_block,
-        /// Over-provisioning, (physical - logical) / logical; 10%.
-        op,
-        /// Erase blocks, instead of `op`.
-        blocks,
-        /// Free blocks that host writes may not take; 4.
-        reserve,
-        /// Collects ahead of need while fewer than this share of the blocks are free.
-        gc_start,
-        /// Share of a block that must be invalid for that; 12.5%.
-        gc_min_invalid,
-        /// When garbage is collected: foreground, background[:pages=N], incremental[:pages=N],
-        /// garbage[:share=S] or gradual[:from=S].
-        gc,
-        /// Which free block is opened next: fifo or least-worn.
-        free_block,
-        /// How many more erases than the least worn block a block may have; 0 is any number.
-        wear_threshold,
-        /// Rewrites blocks that were read so often or are so old, such as reads=100000,age=5000000.
-        refresh,
-        /// SLC blocks that take what the host writes, such as size=64MiB,bits=3,full=fold,idle=on.
-        slc_cache,
-    }
-}
-
-scalar_table! {
     /// Length, preparation and seed of a run, in the words of `ftlab run`.
     RunTable {
         /// How the drive is filled first: none, sequential or random.
@@ -185,21 +151,6 @@ scalar_table! {
         ignore_trims,
         /// Whether pages and blocks are watched, for which pages are moved and where they lie.
         observe,
-    }
-}
-
-impl DriveTable {
-    /// What a case gives, and what it takes over; one way to give a size replaces the other.
-    pub(crate) fn over(&self, common: &Self) -> Self {
-        let mut merged = self.or(common);
-        if self.blocks.is_some() != self.op.is_some() {
-            (merged.blocks, merged.op) = (self.blocks.clone(), self.op.clone());
-        }
-        if self.logical.is_some() != self.logical_pages.is_some() {
-            (merged.logical, merged.logical_pages) =
-                (self.logical.clone(), self.logical_pages.clone());
-        }
-        merged
     }
 }
 

@@ -4,12 +4,10 @@ use super::compare::Numbers;
 use super::plan::{Job, Plan, Point};
 use super::series::{AxisKind, Curve};
 use crate::error::LabError;
+use ftlab_analysis::{Extent, InspectOptions, Inspection, Temperature, TemperatureClass, inspect};
 use ftlab_sim::{Length, SimError};
 use ftlab_spec::SpecError;
-use ftlab_trace::analyze::{
-    Extent, InspectOptions, Inspection, Temperature, TemperatureClass, inspect,
-};
-use ftlab_trace::synthetic::Space;
+use ftlab_trace::Space;
 use std::collections::BTreeMap;
 
 /// What was found out of the workloads of a plan.

@@ -1,17 +1,28 @@
 //! Numbers of a run by name.
 
 use super::columns::StoredRun;
-use ftlab_sim::result::{Config, Moves, ResponseSummary, RunResult, TransactionsResult};
+use ftlab_sim::fact::{Fact, Shown};
+use ftlab_sim::result::{Config, Moves, ResponseSummary, RunResult, TransactionsResult, shown};
 use ftlab_spec::SpecError;
+use std::sync::LazyLock;
 
 /// A number that a run has.
-#[derive(Debug, Clone, Copy)]
 pub struct Metric {
     /// Its name in experiment files and tables.
     pub name: &'static str,
     /// What it is.
     pub doc: &'static str,
-    value: fn(&RunResult, &Config) -> Option<f64>,
+    /// Its place among all.
+    at: u32,
+    value: Value,
+}
+
+/// Where a number comes from.
+enum Value {
+    /// It is told of the run.
+    Fact(&'static Fact<RunResult>),
+    /// It follows from what is told.
+    Derived(fn(&RunResult, &Config) -> Option<f64>),
 }
 
 impl Metric {
@@ -24,114 +35,113 @@ impl Metric {
         })
     }
 
+    /// Whether it follows from what is told of a run, and is not told itself.
+    pub fn is_derived(&self) -> bool {
+        matches!(self.value, Value::Derived(_))
+    }
+
     /// Its value; none where the run does not have it, such as times without a clock.
     pub fn of(&self, stored: &StoredRun) -> Option<f64> {
-        stored.result.runs.first().and_then(|run| (self.value)(run, &stored.result.config))
+        let run = stored.result.runs.first()?;
+        match &self.value {
+            Value::Fact(fact) => fact.of(run).map(|value| value.number()),
+            Value::Derived(value) => value(run, &stored.result.config),
+        }
     }
 }
 
-/// Declares metrics.
+/// Every metric: the facts of a run that are shown in sweeps, and what follows from them.
+pub static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
+    let facts = shown(|shown| match *shown {
+        Shown::Sweep { at, name, doc } => Some((at, (at, name, doc))),
+        _ => None,
+    });
+    let of_fact = |((at, name, doc), fact)| Metric { name, doc, at, value: Value::Fact(fact) };
+    let mut metrics: Vec<_> = derived().into_iter().chain(facts.into_iter().map(of_fact)).collect();
+    metrics.sort_by_key(|metric| metric.at);
+    metrics
+});
+
+/// Declares metrics that follow from several facts, each with its place among all.
 macro_rules! metrics {
-    ($($name:literal, $doc:literal: |$run:pat_param, $config:pat_param| $value:expr;)+) => {
-        &[$(Metric { name: $name, doc: $doc, value: |$run, $config| $value }),+]
+    ($($at:literal, $name:literal, $doc:literal: |$run:pat_param, $config:pat_param| $value:expr;)+) => {
+        vec![$(Metric {
+            name: $name,
+            doc: $doc,
+            at: $at,
+            value: Value::Derived(|$run, $config| $value),
+        }),+]
     };
 }
 
-/// Every metric.
-pub const METRICS: &[Metric] = metrics! {
-    "waf", "write amplification, which is of pages": |run, _| Some(run.waf);
-    "media-bytes-per-host-byte", "what counters of a drive give: more than that where the host writes pages in part":
-        |run, _| Some(run.media_bytes_per_host_byte);
-    "waf-last-tenth", "write amplification over the last tenth of the host writes":
-        |run, _| Some(run.waf_last_tenth);
-    "host-writes", "page writes of the host": |run, _| Some(run.host_writes as f64);
-    "host-bytes", "bytes that the host sent": |run, _| Some(run.host_bytes as f64);
-    "host-writes-per-page", "the same per page that the host can address":
-        |run, config| Some(run.host_writes as f64 / f64::from(config.drive.logical_pages));
-    "copies", "pages moved by collections and merges": |run, _| Some(copies(run));
-    "copies-per-write", "the same per host write: write amplification less 1":
-        |run, _| Some(run.waf - 1.0);
-    "copies-per-flash-page", "the same per page of the drive":
-        |run, config| Some(copies(run) / flash_pages(config));
-    "moves-hot", "moves per host write of pages that the host soon overwrites (if observed)":
-        |run, _| moved(run, |moves| moves.hot);
-    "moves-warm", "of pages that it overwrites within two windows": |run, _| moved(run, |m| m.warm);
-    "moves-cold", "of pages that it overwrites later": |run, _| moved(run, |moves| moves.cold);
-    "moves-frozen", "of pages that it never overwrites": |run, _| moved(run, |m| m.frozen);
-    "moves-unfrozen", "of pages that it overwrites, soon or late":
-        |run, _| moved(run, |moves| moves.hot + moves.warm + moves.cold);
-    "moves-within-data-size", "of pages that it overwrites before it has written as much as the drive holds":
-        |run, _| moved(run, |moves| moves.within_data_size);
-    "moves-frozen-share", "of all moves, those of pages that the host never overwrites":
-        |run, _| frozen_share(run);
-    "copies-per-page-last-tenth", "pages moved over the last tenth of the host writes, per logical page":
-        |run, config| {
-            let writes = run.host_writes as f64 / 10.0;
-            Some((run.waf_last_tenth - 1.0) * writes / f64::from(config.drive.logical_pages))
-        };
-    "cold-in-least", "share of cold pages in the block that has fewest, at the end (if observed)":
-        |run, _| cold_percentile(run, 0);
-    "cold-in-median", "the same of the median block": |run, _| cold_percentile(run, 50);
-    "erases", "blocks erased": |run, _| Some(run.erases as f64);
-    "full-merges", "merges into a fresh block": |run, _| Some(run.full_merges as f64);
-    "merges-per-reclaim", "full merges for each log block that is reclaimed":
-        |run, _| (run.collections > 0).then(|| run.full_merges as f64 / run.collections as f64);
-    "victims-valid", "mean valid share of collected blocks": |run, _| run.victim_valid_share.mean;
-    "victims-valid-last-tenth", "the same over the last tenth of the host writes, which take what is gained":
-        |run, _| Some(1.0 - 1.0 / run.waf_last_tenth);
-    "normal-victims-valid", "the same of blocks that are not of the cold region":
-        |run, _| normal_victims_valid(run);
-    "cold-region", "share of the blocks that are the cold region at the end":
-        |run, _| run.cold_region_share;
-    "cold-region-mean", "its mean over the run, the first tenth left out":
-        |run, _| run.running_cold_region_share.as_deref().and_then(mean_beyond_a_tenth);
-    "response-mean", "mean response time of a page write (or write request), ms": |run, _| ms(run, |time| time.mean);
-    "response-deviation", "its standard deviation, ms": |run, _| ms(run, |time| time.stddev);
-    "response-p50", "median of the response time, ms": |run, _| ms(run, |time| time.p50 as f64);
-    "response-p99", "99th percentile of the response time, ms":
-        |run, _| ms(run, |time| time.p99 as f64);
-    "response-p99.9", "99.9th percentile, ms": |run, _| ms(run, |time| time.p99_9 as f64);
-    "response-p99.99", "99.99th percentile, ms": |run, _| ms(run, |time| time.p99_99 as f64);
-    "response-max", "longest response time, ms": |run, _| ms(run, |time| time.max as f64);
-    "read-response-mean", "mean response time of a read request, ms (with unit=request)":
-        |run, _| read_ms(run, |time| time.mean);
-    "read-response-p50", "median of it, ms": |run, _| read_ms(run, |time| time.p50 as f64);
-    "read-response-p99", "99th percentile of it, ms": |run, _| read_ms(run, |time| time.p99 as f64);
-    "read-response-p99.9", "99.9th percentile of it, ms":
-        |run, _| read_ms(run, |time| time.p99_9 as f64);
-    "read-response-p99.99", "99.99th percentile of it, ms":
-        |run, _| read_ms(run, |time| time.p99_99 as f64);
-    "requests-under-way", "requests under way, averaged over time (with unit=request)":
-        |run, _| run.timing.as_ref()?.requests.as_ref().map(|requests| requests.under_way_mean);
-    "transactions-per-second", "transactions per simulated second (with unit=transaction)":
-        |run, _| transactions(run).map(|of| of.per_second);
-    "transactions-per-second-last-tenth", "the same over the last tenth of the intervals":
-        |run, _| transactions_at_end(run, 10);
-    "transactions-per-second-last-hundredth", "the same over the last hundredth":
-        |run, _| transactions_at_end(run, 100);
-    "transaction-mean", "mean time that a transaction takes, ms":
-        |run, _| transactions(run).map(|of| of.response_ns.mean / 1e6);
-    "transaction-p99", "99th percentile of it, ms":
-        |run, _| transactions(run).map(|of| of.response_ns.p99 as f64 / 1e6);
-    "transaction-p99.9", "99.9th percentile of it, ms":
-        |run, _| transactions(run).map(|of| of.response_ns.p99_9 as f64 / 1e6);
-    "elapsed", "simulated seconds": |run, _| run.timing.as_ref().map(|time| time.elapsed_seconds);
-    "writes-per-second", "page writes per simulated second":
-        |run, _| run.timing.as_ref().map(|time| time.iops);
-    "writes-per-second-last-tenth", "the same over the last tenth of the intervals":
-        |run, _| rate_at_end(&run.timing.as_ref()?.running_iops, 10);
-    "writes-per-second-last-hundredth", "the same over the last hundredth":
-        |run, _| rate_at_end(&run.timing.as_ref()?.running_iops, 100);
-    "metadata", "bytes that a controller keeps for the policy":
-        |run, _| Some(run.memory.metadata_bytes as f64);
-    "policy-bytes", "bytes that the policy keeps here": |run, _| Some(run.memory.policy_bytes as f64);
-    "erase-gini", "Gini coefficient of the erases of blocks": |run, _| Some(run.erase_counts.gini);
-    "ns-per-program", "nanoseconds here per flash page program":
-        |run, _| Some(run.nanoseconds_per_program);
-    "ns-per-write", "nanoseconds here per host write, collections excluded":
-        |run, _| Some(run.nanoseconds_per_host_write);
-    "seconds", "seconds here": |run, _| Some(run.seconds);
-};
+fn derived() -> Vec<Metric> {
+    metrics! {
+        60, "host-writes-per-page", "the same per page that the host can address":
+            |run, config| Some(run.host_writes as f64 / f64::from(config.drive.logical_pages));
+        70, "copies", "pages moved by collections and merges": |run, _| Some(copies(run));
+        80, "copies-per-write", "the same per host write: write amplification less 1":
+            |run, _| Some(run.waf - 1.0);
+        90, "copies-per-flash-page", "the same per page of the drive":
+            |run, config| Some(copies(run) / flash_pages(config));
+        100, "moves-hot", "moves per host write of pages that the host soon overwrites (if observed)":
+            |run, _| moved(run, |moves| moves.hot);
+        110, "moves-warm", "of pages that it overwrites within two windows": |run, _| moved(run, |m| m.warm);
+        120, "moves-cold", "of pages that it overwrites later": |run, _| moved(run, |moves| moves.cold);
+        130, "moves-frozen", "of pages that it never overwrites": |run, _| moved(run, |m| m.frozen);
+        140, "moves-unfrozen", "of pages that it overwrites, soon or late":
+            |run, _| moved(run, |moves| moves.hot + moves.warm + moves.cold);
+        150, "moves-within-data-size", "of pages that it overwrites before it has written as much as the drive holds":
+            |run, _| moved(run, |moves| moves.within_data_size);
+        160, "moves-frozen-share", "of all moves, those of pages that the host never overwrites":
+            |run, _| frozen_share(run);
+        170, "copies-per-page-last-tenth", "pages moved over the last tenth of the host writes, per logical page":
+            |run, config| {
+                let writes = run.host_writes as f64 / 10.0;
+                Some((run.waf_last_tenth - 1.0) * writes / f64::from(config.drive.logical_pages))
+            };
+        180, "cold-in-least", "share of cold pages in the block that has fewest, at the end (if observed)":
+            |run, _| cold_percentile(run, 0);
+        190, "cold-in-median", "the same of the median block": |run, _| cold_percentile(run, 50);
+        220, "merges-per-reclaim", "full merges for each log block that is reclaimed":
+            |run, _| (run.collections > 0).then(|| run.full_merges as f64 / run.collections as f64);
+        240, "victims-valid-last-tenth", "the same over the last tenth of the host writes, which take what is gained":
+            |run, _| Some(1.0 - 1.0 / run.waf_last_tenth);
+        250, "normal-victims-valid", "the same of blocks that are not of the cold region":
+            |run, _| normal_victims_valid(run);
+        270, "cold-region-mean", "its mean over the run, the first tenth left out":
+            |run, _| run.running_cold_region_share.as_deref().and_then(mean_beyond_a_tenth);
+        280, "response-mean", "mean response time of a page write (or write request), ms": |run, _| ms(run, |time| time.mean);
+        290, "response-deviation", "its standard deviation, ms": |run, _| ms(run, |time| time.stddev);
+        300, "response-p50", "median of the response time, ms": |run, _| ms(run, |time| time.p50 as f64);
+        310, "response-p99", "99th percentile of the response time, ms":
+            |run, _| ms(run, |time| time.p99 as f64);
+        320, "response-p99.9", "99.9th percentile, ms": |run, _| ms(run, |time| time.p99_9 as f64);
+        330, "response-p99.99", "99.99th percentile, ms": |run, _| ms(run, |time| time.p99_99 as f64);
+        340, "response-max", "longest response time, ms": |run, _| ms(run, |time| time.max as f64);
+        350, "read-response-mean", "mean response time of a read request, ms (with unit=request)":
+            |run, _| read_ms(run, |time| time.mean);
+        360, "read-response-p50", "median of it, ms": |run, _| read_ms(run, |time| time.p50 as f64);
+        370, "read-response-p99", "99th percentile of it, ms": |run, _| read_ms(run, |time| time.p99 as f64);
+        380, "read-response-p99.9", "99.9th percentile of it, ms":
+            |run, _| read_ms(run, |time| time.p99_9 as f64);
+        390, "read-response-p99.99", "99.99th percentile of it, ms":
+            |run, _| read_ms(run, |time| time.p99_99 as f64);
+        420, "transactions-per-second-last-tenth", "the same over the last tenth of the intervals":
+            |run, _| transactions_at_end(run, 10);
+        430, "transactions-per-second-last-hundredth", "the same over the last hundredth":
+            |run, _| transactions_at_end(run, 100);
+        440, "transaction-mean", "mean time that a transaction takes, ms":
+            |run, _| transactions(run).map(|of| of.response_ns.mean / 1e6);
+        450, "transaction-p99", "99th percentile of it, ms":
+            |run, _| transactions(run).map(|of| of.response_ns.p99 as f64 / 1e6);
+        460, "transaction-p99.9", "99.9th percentile of it, ms":
+            |run, _| transactions(run).map(|of| of.response_ns.p99_9 as f64 / 1e6);
+        490, "writes-per-second-last-tenth", "the same over the last tenth of the intervals":
+            |run, _| rate_at_end(&run.timing.as_ref()?.running_iops, 10);
+        500, "writes-per-second-last-hundredth", "the same over the last hundredth":
+            |run, _| rate_at_end(&run.timing.as_ref()?.running_iops, 100);
+    }
+}
 
 fn copies(run: &RunResult) -> f64 {
     (run.relocations + run.merge_copies) as f64
@@ -231,7 +241,7 @@ mod tests {
         for (index, metric) in METRICS.iter().enumerate() {
             assert!(METRICS[index + 1..].iter().all(|other| other.name != metric.name));
         }
-        let error = Metric::find("wafs").unwrap_err().to_string();
+        let error = Metric::find("wafs").err().unwrap().to_string();
         assert!(error.contains("unknown metric \"wafs\" (did you mean \"waf\"?)"), "{error}");
     }
 }

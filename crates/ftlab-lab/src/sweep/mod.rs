@@ -41,6 +41,7 @@
 
 mod columns;
 mod compare;
+mod drive_table;
 mod file;
 mod file_error;
 mod held;
@@ -62,7 +63,8 @@ mod variables;
 
 pub use columns::StoredRun;
 pub use compare::{Comparison, Numbers, Results, compare, extent, measured, places};
-pub use file::{Case, DriveTable, ExperimentFile, Kind, RunTable, schema};
+pub use drive_table::DriveTable;
+pub use file::{Case, ExperimentFile, Kind, RunTable, schema};
 pub use file_error::FileError;
 pub use held::{BESIDE_SERIES, Held};
 pub use inspection::Inspected;

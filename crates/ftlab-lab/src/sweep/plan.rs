@@ -1,6 +1,7 @@
 //! From an experiment file to runs.
 
-use super::file::{Case, DriveTable, ExperimentFile, Kind, RunTable};
+use super::drive_table::DriveTable;
+use super::file::{Case, ExperimentFile, Kind, RunTable};
 use super::file_error::Wrong;
 use super::items::{FtlItem, WorkloadItem};
 use super::report::Selector;

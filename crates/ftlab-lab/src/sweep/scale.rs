@@ -1,5 +1,7 @@
 //! Experiments on a smaller drive.
 
+use ftlab_sim::{DriveOptions, Logical, Physical, SlcCache, usual_pages_per_block};
+use ftlab_spec::ByteSize;
 use std::fmt;
 use std::str::FromStr;
 
@@ -40,6 +42,32 @@ impl Scale {
 
     pub(crate) fn count(self, count: u64) -> u64 {
         if self == Self::FULL { count } else { ((count as f64 * self.0).round() as u64).max(1) }
+    }
+
+    /// The drive at this size.
+    pub(crate) fn drive(self, full: DriveOptions) -> DriveOptions {
+        let usual =
+            || usual_pages_per_block(full.asked_pages().map_or(u32::MAX, |pages| pages as u32));
+        let scaled = self.blocks(full.pages_per_block.unwrap_or_else(usual));
+        let whole_pages = |size: ByteSize| size.0 / u64::from(full.page_bytes.max(1));
+        DriveOptions {
+            logical: match full.logical {
+                Logical::Bytes(size) if self == Self::FULL => Logical::Bytes(size),
+                Logical::Bytes(size) => Logical::Pages(self.count(whole_pages(size))),
+                Logical::Pages(pages) => Logical::Pages(self.count(pages)),
+                Logical::OfWorkload => Logical::OfWorkload,
+            },
+            pages_per_block: full.pages_per_block.map(|_| scaled.pages_per_block),
+            physical: match full.physical {
+                Physical::Blocks(blocks) => Physical::Blocks(scaled.blocks(blocks)),
+                share @ Physical::OverProvisioning(_) => share,
+            },
+            reserve_blocks: scaled.reserve(full.reserve_blocks),
+            slc_cache: full
+                .slc_cache
+                .map(|cache| SlcCache { size: ByteSize(self.count(cache.size.0)), ..cache }),
+            ..full
+        }
     }
 
     pub(crate) fn blocks(self, pages_per_block: u32) -> ScaledBlocks {

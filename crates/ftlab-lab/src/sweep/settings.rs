@@ -1,18 +1,15 @@
 //! From the text of an experiment file to an experiment.
 
-use super::file::{DriveTable, RunTable};
+use super::drive_table::DriveTable;
+use super::file::RunTable;
 use super::file_error::Wrong;
 use super::items::WorkloadItem;
 use super::scalar::Scalar;
 use super::scale::Scale;
 use super::variables::Variables;
-use ftlab_ftl::page::{FreeBlock, WearLeveling};
 use ftlab_host::Timing;
-use ftlab_sim::{
-    DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, SlcCache, Workload,
-    usual_pages_per_block,
-};
-use ftlab_spec::{ByteSize, Share, Spec, Value};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Workload};
+use ftlab_spec::{Spec, Value};
 use std::fmt::Display;
 use std::path::Path;
 use std::str::FromStr;
@@ -64,14 +61,6 @@ fn refuse_both(a: Option<&Scalar>, b: Option<&Scalar>, names: &str) -> Result<()
     }
 }
 
-fn logical_pages(drive: &DriveOptions) -> Option<u64> {
-    match drive.logical {
-        Logical::Pages(pages) => Some(pages),
-        Logical::Bytes(size) => Some(size.0 / u64::from(drive.page_bytes.max(1))),
-        Logical::OfWorkload => None,
-    }
-}
-
 impl Settings<'_> {
     /// The experiment, still without FTLs; or why its workload is absent. Adds what the lengths came to
     /// to the variables: `logical-pages`, `writes` and `warmup-writes`, as far as they are given.
@@ -80,14 +69,14 @@ impl Settings<'_> {
         variables: &mut Variables,
     ) -> Result<Result<Experiment, String>, Wrong> {
         let is_generator = self.workload.is_generator(self.folder, variables);
-        let full = self.drive(variables, Scale::FULL)?;
-        let scale = match logical_pages(&full) {
+        let full = self.drive.options(variables)?;
+        let scale = match full.asked_pages() {
             Some(pages) if is_generator => self.scale.of_drive(pages),
             None if is_generator => self.scale,
             _ => Scale::FULL,
         };
-        let drive = self.drive(variables, scale)?;
-        let pages = logical_pages(&drive);
+        let drive = scale.drive(full);
+        let pages = drive.asked_pages();
         if let Some(pages) = pages {
             variables.set("logical-pages", pages.to_string());
         }
@@ -141,61 +130,6 @@ impl Settings<'_> {
         })
     }
 
-    fn drive(&self, variables: &Variables, scale: Scale) -> Result<DriveOptions, Wrong> {
-        let drive = &self.drive;
-        let default = DriveOptions::default();
-        refuse_both(
-            drive.logical.as_ref(),
-            drive.logical_pages.as_ref(),
-            "logical and logical-pages",
-        )?;
-        refuse_both(drive.op.as_ref(), drive.blocks.as_ref(), "op and blocks")?;
-        let given_u32 =
-            |scalar: &Option<Scalar>, key| given(scalar.as_ref(), key, variables, value::<u32>);
-        let share = |scalar: &Option<Scalar>, key| {
-            given(scalar.as_ref(), key, variables, from_str::<Share>)
-        };
-        let page_bytes = given(drive.page_size.as_ref(), "page-size", variables, page_size)?
-            .unwrap_or(default.page_bytes);
-        let size = given(drive.logical.as_ref(), "logical", variables, from_str::<ByteSize>)?;
-        let pages = given(drive.logical_pages.as_ref(), "logical-pages", variables, value::<u64>)?;
-        let pages_per_block = given_u32(&drive.pages_per_block, "pages-per-block")?;
-        let asked = pages.or(size.map(|size| size.0 / u64::from(page_bytes.max(1))));
-        let usual = || usual_pages_per_block(asked.map_or(u32::MAX, |pages| pages as u32));
-        let scaled = scale.blocks(pages_per_block.unwrap_or_else(usual));
-        let gc_min_invalid = share(&drive.gc_min_invalid, "gc-min-invalid")?;
-        let whole_page = |size: ByteSize| size.0 / u64::from(page_bytes);
-        Ok(DriveOptions {
-            logical: match (size, pages) {
-                (Some(size), _) if scale == Scale::FULL => Logical::Bytes(size),
-                (Some(size), _) => Logical::Pages(scale.count(whole_page(size))),
-                (None, Some(pages)) => Logical::Pages(scale.count(pages)),
-                (None, None) => default.logical,
-            },
-            page_bytes,
-            pages_per_block: pages_per_block.map(|_| scaled.pages_per_block),
-            physical: Physical::asked(
-                share(&drive.op, "op")?,
-                given_u32(&drive.blocks, "blocks")?.map(|blocks| scaled.blocks(blocks)),
-            ),
-            reserve_blocks: scaled
-                .reserve(given_u32(&drive.reserve, "reserve")?.unwrap_or(default.reserve_blocks)),
-            early: share(&drive.gc_start, "gc-start")?
-                .map(|start| EarlyCollection::new(start, gc_min_invalid)),
-            gc: given(drive.gc.as_ref(), "gc", variables, from_str)?.unwrap_or(default.gc),
-            wear: WearLeveling {
-                free_block: given(drive.free_block.as_ref(), "free-block", variables, value)?
-                    .unwrap_or(FreeBlock::Fifo),
-                threshold: given_u32(&drive.wear_threshold, "wear-threshold")?.unwrap_or(0),
-            },
-            refresh: given(drive.refresh.as_ref(), "refresh", variables, from_str)?
-                .unwrap_or_default(),
-            slc_cache: given(drive.slc_cache.as_ref(), "slc-cache", variables, from_str)?.map(
-                |cache: SlcCache| SlcCache { size: ByteSize(scale.count(cache.size.0)), ..cache },
-            ),
-        })
-    }
-
     fn length(&self, variables: &Variables, scale: Scale) -> Result<Length, Wrong> {
         let run = &self.run;
         refuse_both(run.writes.as_ref(), run.drive_writes.as_ref(), "writes and drive-writes")?;
@@ -233,15 +167,4 @@ impl Settings<'_> {
         let writes = given(of_writes.as_ref(), "warmup-writes", variables, value::<u64>)?;
         Ok(writes.map_or(0, |writes| scale.count(writes)))
     }
-}
-
-/// A page size in bytes.
-fn page_size(text: &str) -> Result<u32, String> {
-    let size: ByteSize = from_str(text)?;
-    u32::try_from(size.0)
-        .ok()
-        .filter(|bytes| *bytes >= 512 && bytes.is_multiple_of(512))
-        .ok_or_else(|| {
-            format!("{size} is not a multiple of 512 bytes below 4GiB; 4KiB and 16KiB are usual")
-        })
 }

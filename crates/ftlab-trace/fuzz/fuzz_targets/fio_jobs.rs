@@ -2,8 +2,8 @@
 #![no_main]
 
 use ftlab_trace::RequestBatch;
-use ftlab_trace::fio::JobFile;
-use ftlab_trace::synthetic::Space;
+use ftlab_fio::JobFile;
+use ftlab_trace::Space;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let jobs = match JobFile::parse(text, "fuzz") {

@@ -3,7 +3,7 @@
 #![no_main]
 
 use ftlab_spec::Value;
-use ftlab_trace::synthetic::parts::Parts;
+use ftlab_workload::parts::Parts;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     match Parts::parse(text) {

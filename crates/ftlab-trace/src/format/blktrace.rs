@@ -250,16 +250,16 @@ impl Merged {
 }
 
 impl Merged {
-    /// What becomes of a record that asks for nothing.
-    fn judge(&mut self, record: &Record) -> Option<Verdict> {
+    /// Why a record asks for nothing.
+    fn judge(&mut self, record: &Record) -> Option<&'static str> {
         if record.bits() & NOTIFY != 0 {
-            return Some(Verdict::Skip("message"));
+            return Some("message");
         }
         let action = record.action();
         if action == self.action {
             let is_again = !self.requeued.is_empty()
                 && self.requeued.take(record.device(), &rwbs_of(record), record.extent());
-            return is_again.then_some(Verdict::Skip(AGAIN));
+            return is_again.then_some(AGAIN);
         }
         if action == action_number(b'C') && !self.requeued.is_empty() {
             self.requeued.take(record.device(), &rwbs_of(record), record.extent());
@@ -268,7 +268,7 @@ impl Merged {
             self.requeued.add(record.device(), &rwbs_of(record), record.extent());
         }
         self.seen.add(action);
-        Some(Verdict::Skip("another action"))
+        Some("another action")
     }
 }
 
@@ -282,9 +282,10 @@ impl TraceSource for Merged {
         while !batch.is_full() {
             let Some(Reverse((_, index, record))) = self.next.pop() else { break };
             let requests = batch.len();
-            let verdict = self.judge(&record);
-            self.tally.next(&record.bytes, batch, |batch| {
-                verdict.unwrap_or_else(|| push(&record, batch))
+            let without = self.judge(&record);
+            self.tally.next(&record.bytes, batch, |batch| match without {
+                Some(reason) => Verdict::Skip(reason),
+                None => push(&record, batch),
             })?;
             if batch.len() > requests {
                 let volume = self.volume(record.device());

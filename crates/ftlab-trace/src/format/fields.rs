@@ -32,7 +32,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
 
 /// A whole number in decimal digits; `None` for anything else, or above 2^64 - 1.
 #[inline]
-pub(crate) fn decimal(text: &[u8]) -> Option<u64> {
+pub fn decimal(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
     }

@@ -136,13 +136,13 @@ impl Parser {
         };
         match self.version {
             Some(_) => Verdict::Skip("header"),
-            None => Verdict::Refuse {
-                reason: format!(
+            None => Verdict::refuse(
+                format!(
                     "the first line is {:?}, not \"fio version 2 iolog\" or version 3",
                     crate::error::excerpt(line)
                 ),
-                remedy: "write the log with fio 2 or later, or add that line".into(),
-            },
+                "write the log with fio 2 or later, or add that line",
+            ),
         }
     }
 

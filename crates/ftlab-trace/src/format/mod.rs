@@ -4,7 +4,7 @@ pub mod blkparse;
 pub mod blktrace;
 pub mod cloudphysics;
 pub mod csv;
-pub(crate) mod fields;
+mod fields;
 pub mod fio_iolog;
 pub mod fiu;
 pub mod ftrace;
@@ -21,6 +21,7 @@ use ftlab_spec::{Spec, SpecError};
 use info::first_lines;
 use std::path::Path;
 
+pub use fields::decimal;
 pub use info::{FormatInfo, Looks, OpenFormat};
 
 /// Every format, in the order in which they are listed.
@@ -164,7 +165,7 @@ pub(crate) fn bare_extension(name: &str) -> &str {
 }
 
 /// The ending of the name of what is read, before those of what it is packed in.
-pub(crate) fn unpacked_extension(input: &Input) -> &str {
+pub fn unpacked_extension(input: &Input) -> &str {
     const PACKED: [&str; 7] = [".gz", ".zst", ".lz4", ".bz2", ".xz", ".tar", ".zip"];
     let mut name = PartialFile::finished(input.inner_name());
     while let Some(inner) = PACKED.iter().find_map(|ending| name.strip_suffix(ending)) {

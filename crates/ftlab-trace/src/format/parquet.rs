@@ -5,24 +5,31 @@
 //! the names of the volumes by number. A write or read of more than 2 GiB is damage. A file that was not
 //! finished is read as far as its groups of rows are whole.
 
+mod bytes;
+mod file;
 mod footer;
 mod parts;
+#[cfg(any(not(feature = "zstd"), test))]
+mod unpacked;
 
-pub(crate) use parts::{CUT_PROPERTY, footer_of, part_footer_of};
+pub(crate) use parts::CUT_PROPERTY;
+#[cfg(feature = "write")]
+pub(crate) use parts::{footer_of, part_footer_of};
 
 use super::FormatInfo;
 use crate::caught::caught;
-use crate::input::RandomAccess;
 use crate::skipped::UNFINISHED;
 use crate::{
     DATA_SECTORS_MAX, Input, Op, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata,
     TraceSource,
 };
+use file::{FileBytes, ParquetFile};
 use ftlab_spec::{NoParameters, Parameters, Spec};
-use parquet::basic::{LogicalType, Type};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::basic::LogicalType;
+use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
-use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::errors::Result as ParquetResult;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::SchemaDescriptor;
 use std::sync::Arc;
 
@@ -64,12 +71,11 @@ fn open_guarded(
     spec: &Spec,
     options: &OpenOptions,
 ) -> Result<Box<dyn TraceSource>, TraceError> {
-    let (file, is_recovered) = match input.into_random_access()? {
-        RandomAccess::File(file) => open_reader(&name, file)?,
-        RandomAccess::Memory(bytes) => open_reader(&name, bytes)?,
-    };
+    let (bytes, is_recovered) = recovered(&name, input)?;
+    footer::check(&bytes).map_err(|why| TraceError::parquet(&name, why))?;
+    let file = ParquetFile::open(bytes).map_err(|error| TraceError::parquet(&name, error))?;
     let columns = Columns::find(&name, file.metadata().file_metadata().schema_descr(), options)?;
-    let mut metadata = describe(file.as_ref(), spec);
+    let mut metadata = describe(file.metadata(), spec);
     let cut = metadata.properties.remove(CUT_PROPERTY);
     if metadata.requests == Some(0) {
         let skipped = "the file has no rows".to_owned();
@@ -96,13 +102,11 @@ fn open_guarded(
     }))
 }
 
-/// Opens a file, and whether it was not finished: then as far as its groups are whole.
-fn open_reader(
-    name: &str,
-    file: impl ChunkReader + 'static,
-) -> Result<(Box<dyn FileReader>, bool), TraceError> {
+/// The bytes of a file, and whether it was not finished: then as far as its groups are whole.
+fn recovered(name: &str, input: Input) -> Result<(FileBytes, bool), TraceError> {
+    let file = input.into_random_access()?;
     if !parts::is_unfinished(&file) {
-        return Ok((read_footer(name, file)?, false));
+        return Ok((FileBytes::Whole(file), false));
     }
     let Some(found) = parts::find(&file) else {
         return Err(TraceError::Damaged {
@@ -115,20 +119,11 @@ fn open_reader(
         });
     };
     let (data_bytes, footer) = found.map_err(|error| TraceError::parquet(name, error))?;
-    Ok((read_footer(name, parts::Recovered { file, data_bytes, footer })?, true))
+    Ok((FileBytes::Recovered(parts::Recovered { file, data_bytes, footer }), true))
 }
 
-fn read_footer(
-    name: &str,
-    file: impl ChunkReader + 'static,
-) -> Result<Box<dyn FileReader>, TraceError> {
-    footer::check(&file).map_err(|why| TraceError::parquet(name, why))?;
-    let reader = SerializedFileReader::new(file);
-    Ok(Box::new(reader.map_err(|error| TraceError::parquet(name, error))?))
-}
-
-fn describe(file: &dyn FileReader, spec: &Spec) -> TraceMetadata {
-    let file_metadata = file.metadata().file_metadata();
+fn describe(metadata: &ParquetMetaData, spec: &Spec) -> TraceMetadata {
+    let file_metadata = metadata.file_metadata();
     let pairs = file_metadata.key_value_metadata().into_iter().flatten();
     let properties: std::collections::BTreeMap<_, _> = pairs
         .filter(|pair| !HIDDEN_PROPERTIES.contains(&pair.key.as_str()))
@@ -145,7 +140,7 @@ fn describe(file: &dyn FileReader, spec: &Spec) -> TraceMetadata {
 struct ParquetSource {
     /// Shared, so that guarding a batch costs no allocation.
     name: Arc<str>,
-    file: Box<dyn FileReader>,
+    file: ParquetFile,
     columns: Columns,
     /// Names of the volumes, by number.
     volumes: Vec<String>,
@@ -161,16 +156,15 @@ impl ParquetSource {
     /// Moves to the next group that has rows; `false` after the last.
     fn open_group(&mut self) -> Result<bool, TraceError> {
         while self.group_rows == 0 {
-            if self.next_group == self.file.num_row_groups() {
+            let metadata = self.file.metadata();
+            if self.next_group == metadata.num_row_groups() {
                 return Ok(false);
             }
-            let damaged = |error| TraceError::parquet(&self.name, error);
-            let group = self.file.get_row_group(self.next_group).map_err(damaged)?;
-            self.group_rows = usize::try_from(group.metadata().num_rows())
+            self.group_rows = usize::try_from(metadata.row_group(self.next_group).num_rows())
                 .map_err(|error| TraceError::parquet(&self.name, error))?;
-            for column in self.columns.iter_mut() {
-                column.reader = Some(group.get_column_reader(column.index).map_err(damaged)?);
-            }
+            self.columns
+                .open(&self.file, self.next_group)
+                .map_err(|error| TraceError::parquet(&self.name, error))?;
             self.next_group += 1;
         }
         Ok(true)
@@ -221,12 +215,12 @@ impl ParquetSource {
 
 /// The columns that are read; each keeps its scratch memory from batch to batch.
 struct Columns {
-    time_us: Option<Column>,
-    op: Column,
-    lba: Column,
-    sectors: Column,
-    stream: Option<Column>,
-    volume: Option<Column>,
+    time_us: Option<Column<Int64Type>>,
+    op: Column<Int32Type>,
+    lba: Column<Int64Type>,
+    sectors: Column<Int32Type>,
+    stream: Option<Column<Int32Type>>,
+    volume: Option<Column<Int32Type>>,
 }
 
 impl Columns {
@@ -235,81 +229,86 @@ impl Columns {
         schema: &SchemaDescriptor,
         options: &OpenOptions,
     ) -> Result<Self, TraceError> {
-        let find = |column, physical| Column::find(name, schema, column, physical);
-        let need = |column: &'static str, physical| {
-            find(column, physical)?.ok_or_else(|| {
-                let found: Vec<_> = schema.columns().iter().map(|c| c.name()).collect();
-                let what = format!("there is no column {column:?}, only {}", found.join(", "));
-                TraceError::Column { name: name.into(), what }
-            })
-        };
         Ok(Self {
-            time_us: if options.need_time { find("t_us", Type::INT64)? } else { None },
-            op: need("op", Type::INT32)?,
-            lba: need("lba", Type::INT64)?,
-            sectors: need("sectors", Type::INT32)?,
-            stream: find("stream", Type::INT32)?,
-            volume: find("volume", Type::INT32)?,
+            time_us: if options.need_time { Column::find(name, schema, "t_us")? } else { None },
+            op: Column::need(name, schema, "op")?,
+            lba: Column::need(name, schema, "lba")?,
+            sectors: Column::need(name, schema, "sectors")?,
+            stream: Column::find(name, schema, "stream")?,
+            volume: Column::find(name, schema, "volume")?,
         })
     }
 
-    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Column> {
+    /// Begins with the rows of the group with this number.
+    fn open(&mut self, file: &ParquetFile, group: usize) -> ParquetResult<()> {
         let Self { time_us, op, lba, sectors, stream, volume } = self;
-        [Some(op), Some(lba), Some(sectors), time_us.as_mut(), stream.as_mut(), volume.as_mut()]
-            .into_iter()
-            .flatten()
+        for column in [Some(op), Some(sectors), stream.as_mut(), volume.as_mut()] {
+            column.map(|column| column.open(file, group)).transpose()?;
+        }
+        for column in [Some(lba), time_us.as_mut()] {
+            column.map(|column| column.open(file, group)).transpose()?;
+        }
+        Ok(())
     }
 
     fn read(&mut self, rows: usize, batch: &mut RequestBatch) -> Result<(), String> {
-        let ops = self.op.read32(rows)?;
+        let ops = self.op.read(rows)?;
         // One test for all keeps the common loop free of branches.
         if let Some(code) = ops.iter().find(|code| !(0..4).contains(*code)) {
             return Err(format!("op is {code}, not 0 write, 1 trim, 2 flush or 3 read"));
         }
         batch.op.extend(ops.iter().map(|code| Op::ALL[(code & 3) as usize]));
-        batch.lba.extend(self.lba.read64(rows)?.iter().map(|lba| *lba as u64));
-        batch.sectors.extend(self.sectors.read32(rows)?.iter().map(|sectors| *sectors as u32));
+        batch.lba.extend(self.lba.read(rows)?.iter().map(|lba| *lba as u64));
+        batch.sectors.extend(self.sectors.read(rows)?.iter().map(|sectors| *sectors as u32));
         if batch.is_overlong_from(0) {
             return Err(format!("a write or read of more than {DATA_SECTORS_MAX} sectors (2 GiB)"));
         }
         if let Some(column) = &mut self.time_us {
-            batch.time_us.extend(column.read64(rows)?.iter().map(|time_us| *time_us as u64));
+            batch.time_us.extend(column.read(rows)?.iter().map(|time_us| *time_us as u64));
         }
         if let Some(column) = &mut self.stream {
-            for stream in column.read32(rows)? {
+            for stream in column.read(rows)? {
                 let stream = u16::try_from(*stream as u32);
                 batch.stream.push(stream.map_err(|_| "stream is above 65535".to_owned())?);
             }
         }
         if let Some(column) = &mut self.volume {
-            batch.volume.extend(column.read32(rows)?.iter().map(|volume| *volume as u32));
+            batch.volume.extend(column.read(rows)?.iter().map(|volume| *volume as u32));
         }
         Ok(())
     }
 }
 
-struct Column {
+struct Column<T: DataType> {
     name: &'static str,
     index: usize,
     /// Bits of the type may be read as unsigned; else a negative value is an error.
     unsigned: bool,
-    reader: Option<ColumnReader>,
+    reader: Option<ColumnReaderImpl<T>>,
     levels: Vec<i16>,
-    values32: Vec<i32>,
-    values64: Vec<i64>,
+    values: Vec<T::T>,
 }
 
-impl Column {
+impl<T: DataType> Column<T> {
+    /// The column of this name; an error if there is none.
+    fn need(file: &str, schema: &SchemaDescriptor, name: &'static str) -> Result<Self, TraceError> {
+        Self::find(file, schema, name)?.ok_or_else(|| {
+            let found: Vec<_> = schema.columns().iter().map(|c| c.name()).collect();
+            let what = format!("there is no column {name:?}, only {}", found.join(", "));
+            TraceError::Column { name: file.into(), what }
+        })
+    }
+
     fn find(
         file: &str,
         schema: &SchemaDescriptor,
         name: &'static str,
-        physical: Type,
     ) -> Result<Option<Self>, TraceError> {
         let Some(index) = schema.columns().iter().position(|column| column.name() == name) else {
             return Ok(None);
         };
         let column = schema.column(index);
+        let physical = T::get_physical_type();
         if column.physical_type() != physical || column.max_rep_level() > 0 {
             return Err(TraceError::Column {
                 name: file.into(),
@@ -320,57 +319,34 @@ impl Column {
             Some(LogicalType::Integer(integer)) => !integer.is_signed,
             _ => format!("{}", column.converted_type()).starts_with("UINT"),
         };
-        Ok(Some(Self {
-            name,
-            index,
-            unsigned,
-            reader: None,
-            levels: Vec::new(),
-            values32: Vec::new(),
-            values64: Vec::new(),
-        }))
+        let (levels, values) = (Vec::new(), Vec::new());
+        Ok(Some(Self { name, index, unsigned, reader: None, levels, values }))
     }
 
-    fn read32(&mut self, rows: usize) -> Result<&[i32], String> {
-        let Some(ColumnReader::Int32ColumnReader(reader)) = &mut self.reader else {
-            return Err(format!("column {} is not INT32", self.name));
-        };
-        read_exactly::<Int32Type>(self.name, reader, rows, &mut self.levels, &mut self.values32)?;
-        if !self.unsigned && self.values32.iter().any(|value| *value < 0) {
-            return Err(format!("{} is negative", self.name));
+    fn open(&mut self, file: &ParquetFile, group: usize) -> ParquetResult<()> {
+        let description = file.metadata().file_metadata().schema_descr().column(self.index);
+        self.reader = Some(ColumnReaderImpl::new(description, file.pages(group, self.index)?));
+        Ok(())
+    }
+
+    /// The next values, as many as there are rows.
+    fn read(&mut self, rows: usize) -> Result<&[T::T], String> {
+        let Self { name, reader, levels, values, .. } = self;
+        let Some(reader) = reader else { return Err(format!("column {name} is not open")) };
+        values.clear();
+        levels.clear();
+        let (records, non_null, _) = reader
+            .read_records(rows, Some(levels), None, values)
+            .map_err(|error| format!("column {name}: {error}"))?;
+        if records != rows {
+            return Err(format!("column {name} ends {} rows early", rows - records));
         }
-        Ok(&self.values32)
-    }
-
-    fn read64(&mut self, rows: usize) -> Result<&[i64], String> {
-        let Some(ColumnReader::Int64ColumnReader(reader)) = &mut self.reader else {
-            return Err(format!("column {} is not INT64", self.name));
-        };
-        read_exactly::<Int64Type>(self.name, reader, rows, &mut self.levels, &mut self.values64)?;
-        if !self.unsigned && self.values64.iter().any(|value| *value < 0) {
-            return Err(format!("{} is negative", self.name));
+        if non_null != rows {
+            return Err(format!("column {name} has {} empty values", rows - non_null));
         }
-        Ok(&self.values64)
+        if !self.unsigned && self.values.iter().any(|value| *value < T::T::default()) {
+            return Err(format!("{name} is negative"));
+        }
+        Ok(&self.values)
     }
-}
-
-fn read_exactly<T: DataType>(
-    name: &str,
-    reader: &mut ColumnReaderImpl<T>,
-    rows: usize,
-    levels: &mut Vec<i16>,
-    values: &mut Vec<T::T>,
-) -> Result<(), String> {
-    values.clear();
-    levels.clear();
-    let (records, non_null, _) = reader
-        .read_records(rows, Some(levels), None, values)
-        .map_err(|error| format!("column {name}: {error}"))?;
-    if records != rows {
-        return Err(format!("column {name} ends {} rows early", rows - records));
-    }
-    if non_null != rows {
-        return Err(format!("column {name} has {} empty values", rows - non_null));
-    }
-    Ok(())
 }

@@ -11,17 +11,17 @@ const LINE_BYTES_MAX: usize = 64 * 1024;
 const BUFFER_BYTES: usize = 256 * 1024;
 
 /// A reader of lines made of a parser of lines without their line ends.
-pub(crate) type LineSource<P> = ItemSource<Lines, P>;
+pub type LineSource<P> = ItemSource<Lines, P>;
 
 impl<P: ItemParser> LineSource<P> {
     /// Reads `input` with `parser`; `format` is how the parser can be asked for again.
-    pub(crate) fn new(input: Input, parser: P, format: String, options: &OpenOptions) -> Self {
+    pub fn new(input: Input, parser: P, format: String, options: &OpenOptions) -> Self {
         Self::of(input, Lines::new, Unit::Line, parser, format, options)
     }
 }
 
 /// Cuts bytes into lines within one buffer, whatever the sizes of the reads.
-pub(crate) struct Lines {
+pub struct Lines {
     name: String,
     reader: Box<dyn Read + Send>,
     buffer: Vec<u8>,

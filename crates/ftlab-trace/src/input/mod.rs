@@ -12,11 +12,13 @@ mod tally;
 mod text;
 
 pub(crate) use content::Progress;
-pub(crate) use lines::LineSource;
+pub use lines::LineSource;
 pub use packing::Compression;
-pub(crate) use records::{RecordSource, Records};
-pub(crate) use source::ItemParser;
-pub(crate) use tally::{Tally, Unit, Verdict};
+pub use records::RecordSource;
+pub(crate) use records::Records;
+pub use source::ItemParser;
+pub use tally::Verdict;
+pub(crate) use tally::{Tally, Unit};
 pub use text::decode_text;
 
 use crate::{PartialFile, TraceError};

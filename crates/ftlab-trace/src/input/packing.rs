@@ -147,11 +147,14 @@ impl Compression {
         let bytes: Stream = match self {
             Self::None => Box::new(packed),
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(packed)),
+            #[cfg(feature = "zstd")]
             Self::Zstd => {
                 let decoder = zstd::stream::read::Decoder::with_buffer(packed);
                 Box::new(decoder.map_err(|error| TraceError::io(name, error))?)
             }
             Self::Lz4 => Box::new(Frames(FrameDecoder::new(packed))),
+            #[cfg(not(feature = "zstd"))]
+            Self::Zstd => return self.open_container(name, packed, whole, progress),
             Self::Bzip2 | Self::Xz | Self::Tar | Self::Zip => {
                 return self.open_container(name, packed, whole, progress);
             }
@@ -188,6 +191,7 @@ impl Compression {
             Self::Bzip2 => ("bzip2", "bzip2 -dk"),
             Self::Tar => ("tar", "tar xf"),
             Self::Zip => ("ZIP", "unzip"),
+            Self::Zstd => ("Zstandard", "zstd -d"),
             _ => ("XZ", "xz -dk"),
         };
         Err(TraceError::Unsupported {

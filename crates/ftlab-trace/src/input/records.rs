@@ -99,7 +99,7 @@ impl Records {
 }
 
 /// Cuts bytes into records of one size.
-pub(crate) struct FixedRecords {
+pub struct FixedRecords {
     records: Records,
     bytes: usize,
 }
@@ -112,12 +112,12 @@ impl Items for FixedRecords {
 }
 
 /// A reader of records of one size made of a parser of records.
-pub(crate) type RecordSource<P> = ItemSource<FixedRecords, P>;
+pub type RecordSource<P> = ItemSource<FixedRecords, P>;
 
 impl<P: ItemParser> RecordSource<P> {
     /// Reads records of `bytes` bytes from `input` with `parser`; `format` is how the parser can be
     /// asked for again.
-    pub(crate) fn new(
+    pub fn new(
         input: Input,
         bytes: usize,
         parser: P,

@@ -6,13 +6,13 @@ use crate::skipped::UNFINISHED;
 use crate::{Input, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
 
 /// Bytes cut into items.
-pub(crate) trait Items: Send {
+pub trait Items: Send {
     /// The next item; `None` at the end.
     fn next(&mut self) -> Result<Option<&[u8]>, TraceError>;
 }
 
 /// The part of a reader that differs between formats.
-pub(crate) trait ItemParser: Send {
+pub trait ItemParser: Send {
     /// Parses an item; pushes requests with their time, or nothing unless it returns
     /// [`Verdict::Parsed`].
     fn parse(&mut self, item: &[u8], batch: &mut RequestBatch) -> Verdict;
@@ -29,7 +29,7 @@ pub(crate) trait ItemParser: Send {
 }
 
 /// A reader made of what cuts items and a parser of them.
-pub(crate) struct ItemSource<I, P> {
+pub struct ItemSource<I, P> {
     items: I,
     parser: P,
     metadata: TraceMetadata,

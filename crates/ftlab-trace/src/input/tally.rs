@@ -10,7 +10,7 @@ pub(crate) const BAD_LINE: &str = "wrong line within the tolerance";
 const TOO_LONG: &str = "a write or read of 2 GiB at most";
 
 /// What a parser makes of a line or record.
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// One or more requests, pushed onto the batch.
     Parsed,
     /// Not a request, for a reason that every trace of this format has.
@@ -18,7 +18,19 @@ pub(crate) enum Verdict {
     /// Not a line of this format; what would be.
     Bad(&'static str),
     /// A good line that this reader must not swallow: why, and what to do.
-    Refuse { reason: String, remedy: String },
+    Refuse(Box<Refusal>),
+}
+
+/// Why a line is not read, and what to do. It is boxed, since every line has a verdict.
+pub struct Refusal {
+    pub(crate) reason: String,
+    pub(crate) remedy: String,
+}
+
+impl Verdict {
+    pub(crate) fn refuse(reason: String, remedy: &str) -> Self {
+        Self::Refuse(Box::new(Refusal { reason, remedy: remedy.into() }))
+    }
 }
 
 /// Whether a trace is made of lines of text or of binary records.
@@ -136,7 +148,8 @@ impl Tally {
                 text: self.unit.excerpt(line),
                 expected: expected.into(),
             }),
-            Verdict::Refuse { reason, remedy } => {
+            Verdict::Refuse(refusal) => {
+                let Refusal { reason, remedy } = *refusal;
                 Err(TraceError::Refused { name, unit, line: number, reason, remedy })
             }
             Verdict::Parsed | Verdict::Skip(_) => Ok(()),

@@ -50,7 +50,7 @@
 //! to give, the block with the fewest valid pages of all is collected.
 //!
 //! No reading gives what the paper shows after a swap of frequencies, 152% of the drive in extra
-//! relocations and then equilibrium; docs/reproduction.md lists what was tried.
+//! relocations and then equilibrium; docs/notes/reproduction.md lists what was tried.
 //!
 //! # Reference
 //! Dayan, Bouganim, Bonnet, "Modelling and Managing SSD Write-amplification", 2015, sections 2.2, 5.3

@@ -73,7 +73,7 @@
 //! interval and every erase, as greedily as possible (`interval`). With an oracle, or with the optimal
 //! division, both cost the same; but under TPC-C with filters the closed form has cold groups keep free
 //! blocks that they are too seldom written to use, and the paper's way moves nearly twice as many pages
-//! (docs/reproduction.md). In either a block that a host write needed is that write's, whichever group has
+//! (docs/notes/reproduction.md). In either a block that a host write needed is that write's, whichever group has
 //! the largest deficit: handing it on would collect another, and ever more free blocks would wait.
 //!
 //! # Where the paper is silent
@@ -82,7 +82,7 @@
 //! as the next gets a fixed 5% of the smallest group's size as spare space: of its own by default
 //! (`very-cold`), since with a small hot and a large cold group the printed rule starves the cold one
 //! (7.0 instead of 2.2 where 90% of the writes go to 10% of the pages); with an oracle, `off` is better
-//! still (docs/reproduction.md). Only host writes enter the filters and end their intervals. "Alike" means hit
+//! still (docs/notes/reproduction.md). Only host writes enter the filters and end their intervals. "Alike" means hit
 //! rates within a factor of the root of Q. A merged group's open block is filled by the group that
 //! took it over. `units` are streams. By default victims come from the whole group; with `victims-per-lun`
 //! from the LUN that is shortest of free blocks, as section 5.7 says, if the group has a victim there, and

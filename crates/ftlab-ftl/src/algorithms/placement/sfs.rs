@@ -18,7 +18,7 @@
 //!
 //! # Where the paper is silent
 //! The paper compares hotness itself; without logarithms the centres all end up among the hottest
-//! blocks of a zipf workload (docs/reproduction.md). It quantizes when it writes segments. A page that is being rewritten counts the present write,
+//! blocks of a zipf workload (docs/notes/reproduction.md). It quantizes when it writes segments. A page that is being rewritten counts the present write,
 //! and the time since the one before. A first write goes to the coldest group: there are no files whose
 //! hotness it could take. The first centres are quantiles of the blocks' hotness. A block's sums are made
 //! when it is sealed and lose the pages that the host rewrites; those that it trims stay in. The

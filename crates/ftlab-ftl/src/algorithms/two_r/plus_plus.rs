@@ -17,7 +17,7 @@
 //! is `victims=region-fifo`: with it the gains over 2R in table 3 are the published ones, but two levels
 //! are 40% too high, and table 4 has 1.9 for TPC-C where the paper has 1.2. The FIFO of the 2R paper that
 //! it extends, `fifo-scan`, fits five of the six levels and table 4, and moves fewer pages everywhere: it
-//! is the default. `cost-benefit` moves fewer still (docs/reproduction.md). Whether 01 is a region of its
+//! is the default. `cost-benefit` moves fewer still (docs/notes/reproduction.md). Whether 01 is a region of its
 //! own (`regions=3`) makes no real difference.
 //!
 //! # Reference

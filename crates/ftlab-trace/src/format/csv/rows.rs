@@ -132,13 +132,11 @@ impl Rows {
             Ok(columns) => columns,
             Err(missing) => {
                 let shown: Vec<_> = header.iter().map(|f| String::from_utf8_lossy(f)).collect();
-                return Some(Verdict::Refuse {
-                    reason: format!(
-                        "the map names column {missing:?}, and the header has {}",
-                        shown.join(", ")
-                    ),
-                    remedy: "correct --map, or name columns by number from 1".into(),
-                });
+                let shown = shown.join(", ");
+                return Some(Verdict::refuse(
+                    format!("the map names column {missing:?}, and the header has {shown}"),
+                    "correct --map, or name columns by number from 1",
+                ));
             }
         };
         let columns = self.columns.insert(columns);

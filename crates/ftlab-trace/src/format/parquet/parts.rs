@@ -5,6 +5,7 @@
 //! the last one back to the start: before a group is the footer of the group before it.
 
 use super::footer;
+use crate::input::RandomAccess;
 use bytes::Bytes;
 use ftlab_spec::written_by;
 use memchr::memmem;
@@ -26,6 +27,7 @@ const MAGIC: &[u8; 4] = b"PAR1";
 const WINDOW_BYTES: u64 = 1 << 20;
 
 /// The footer of a group alone.
+#[cfg(feature = "write")]
 pub(crate) fn part_footer_of(
     group: &RowGroupMetaData,
     mut pairs: Vec<KeyValue>,
@@ -47,8 +49,8 @@ pub(crate) fn footer_of(groups: Vec<RowGroupMetaData>, pairs: Vec<KeyValue>) -> 
 }
 
 /// An unfinished file with the footer that it lacks.
-pub(super) struct Recovered<R> {
-    pub(super) file: R,
+pub(super) struct Recovered {
+    pub(super) file: RandomAccess,
     /// Bytes of the file that count.
     pub(super) data_bytes: u64,
     pub(super) footer: Bytes,
@@ -129,14 +131,14 @@ fn part_ending_at(file: &impl ChunkReader, end: u64) -> Option<Part> {
     Some(Part { start, group: group.clone(), pairs })
 }
 
-impl<R: ChunkReader> Length for Recovered<R> {
+impl Length for Recovered {
     fn len(&self) -> u64 {
         self.data_bytes + self.footer.len() as u64
     }
 }
 
-impl<R: ChunkReader> ChunkReader for Recovered<R> {
-    type T = Chain<Take<R::T>, Cursor<Bytes>>;
+impl ChunkReader for Recovered {
+    type T = Chain<Take<Box<dyn Read>>, Cursor<Bytes>>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
         let data_bytes = self.data_bytes.saturating_sub(start);

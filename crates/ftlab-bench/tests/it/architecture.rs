@@ -1,0 +1,161 @@
+//! Holds the crates to the arrows of ARCHITECTURE.md.
+
+use crate::packages::packages;
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
+const MAY_USE: [(&str, &[&str]); 21] = [
+    ("ftlab-spec", &[]),
+    ("ftlab-hardware", &[]),
+    ("ftlab-flash", &[]),
+    ("ftlab-ftl", &["ftlab-flash", "ftlab-hardware"]),
+    ("ftlab-trace", &[]),
+    ("ftlab-random", &[]),
+    ("ftlab-fio", &["ftlab-random", "ftlab-trace"]),
+    ("ftlab-workload", &["ftlab-fio", "ftlab-hardware", "ftlab-random", "ftlab-trace"]),
+    ("ftlab-analysis", &["ftlab-trace"]),
+    ("ftlab-model", &[]),
+    ("ftlab-host", &["ftlab-flash", "ftlab-ftl"]),
+    ("ftlab-machine", &["ftlab-flash", "ftlab-ftl", "ftlab-host"]),
+    (
+        "ftlab-sim",
+        &[
+            "ftlab-analysis",
+            "ftlab-fio",
+            "ftlab-flash",
+            "ftlab-ftl",
+            "ftlab-hardware",
+            "ftlab-host",
+            "ftlab-machine",
+            "ftlab-trace",
+            "ftlab-workload",
+        ],
+    ),
+    (
+        "ftlab-lab",
+        &[
+            "ftlab-analysis",
+            "ftlab-flash",
+            "ftlab-ftl",
+            "ftlab-hardware",
+            "ftlab-host",
+            "ftlab-sim",
+            "ftlab-trace",
+            "ftlab-workload",
+        ],
+    ),
+    ("ftlab-record", &["ftlab-trace"]),
+    ("ftlab-report", &["ftlab-analysis", "ftlab-sim", "ftlab-trace"]),
+    ("ftlab-device", &["ftlab-flash", "ftlab-ftl", "ftlab-host", "ftlab-trace"]),
+    (
+        "ftlab-cli",
+        &[
+            "ftlab-analysis",
+            "ftlab-device",
+            "ftlab-ftl",
+            "ftlab-hardware",
+            "ftlab-lab",
+            "ftlab-model",
+            "ftlab-record",
+            "ftlab-report",
+            "ftlab-sim",
+            "ftlab-trace",
+            "ftlab-workload",
+        ],
+    ),
+    (
+        "ftlab-python",
+        &[
+            "ftlab-analysis",
+            "ftlab-flash",
+            "ftlab-ftl",
+            "ftlab-lab",
+            "ftlab-model",
+            "ftlab-report",
+            "ftlab-sim",
+            "ftlab-trace",
+            "ftlab-workload",
+        ],
+    ),
+    ("ftlab-wheel", &["ftlab-cli", "ftlab-python"]),
+    (
+        "ftlab-bench",
+        &[
+            "ftlab-flash",
+            "ftlab-ftl",
+            "ftlab-host",
+            "ftlab-lab",
+            "ftlab-machine",
+            "ftlab-sim",
+            "ftlab-trace",
+            "ftlab-workload",
+        ],
+    ),
+];
+
+#[test]
+fn crates_use_only_what_the_architecture_lets_them() {
+    let packages = packages();
+    let names: BTreeSet<_> =
+        packages.iter().map(|package| package["name"].as_str().unwrap()).collect();
+    let known: BTreeSet<_> = MAY_USE.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, known, "a crate is missing here or in ARCHITECTURE.md");
+    for package in &packages {
+        let name = package["name"].as_str().unwrap();
+        let may_use = MAY_USE.iter().find(|(known, _)| *known == name).unwrap().1;
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let used = dependency["name"].as_str().unwrap();
+            // Tests may look further than the code that they test.
+            if dependency["kind"] == "dev" || !used.starts_with("ftlab-") || used == "ftlab-spec" {
+                continue;
+            }
+            assert!(may_use.contains(&used), "{name} must not use {used}");
+        }
+    }
+}
+
+/// What `make demo` has no use for. It costs the first build most of its time, and comes back with one line of a
+/// manifest: a dependency that is not optional, or a feature that is on by default.
+const NOT_IN_THE_DEMO: [&str; 16] = [
+    "askama",
+    "clap_mangen",
+    "ftlab-device",
+    "ftlab-lab",
+    "ftlab-model",
+    "ftlab-record",
+    "ftlab-report",
+    "jsonschema",
+    "plotters",
+    "resvg",
+    "ring",
+    "svg2pdf",
+    "tokio",
+    "toml",
+    "zip",
+    "zstd-sys",
+];
+
+/// Packages of the demo, its own crates among them. One more is a decision: measure it with `make build-times`.
+const DEMO_PACKAGES_MAX: usize = 101;
+
+#[test]
+fn the_demo_is_built_of_little() {
+    let tree = Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "--offline", "--package", "ftlab-cli"])
+        .args(["--edges", "normal,build", "--prefix", "none", "--format", "{p}"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let text = String::from_utf8(tree.stdout).unwrap();
+    let names: BTreeSet<_> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.contains("ftlab-sim"), "{text}");
+    for name in NOT_IN_THE_DEMO {
+        assert!(
+            !names.contains(name),
+            "`make demo` builds {name}; give ftlab-cli's feature `lab` its part"
+        );
+    }
+    assert!(names.len() <= DEMO_PACKAGES_MAX, "`make demo` builds {} packages", names.len());
+}

@@ -1,0 +1,176 @@
+//! `ftlab fit` as a user types it.
+
+use crate::common::Place;
+use std::fmt::Write;
+use std::fs;
+
+/// A drive of the lab, whose counters are written down as `nvme fdp stats` prints them.
+fn with_log() -> Place {
+    let place = Place::new();
+    let run = place.ftlab(
+        "run fio-randwrite:bs=128 --page-size 128KiB --logical-pages 32768 --pages-per-block 64 --op 20% \
+         --fill none --drive-writes 6 --interval 4096 --ftl sep-gc/greedy --seed 3 --json --quiet",
+    );
+    let (mut host, mut media) = (0.0, 0.0);
+    let mut log = String::new();
+    let mut tell = |host: f64, media: f64| {
+        writeln!(log, "Mon Nov 23 20:00:00 UTC").unwrap();
+        writeln!(log, "Host Bytes with Metadata Written (HBMW): {host:.0}").unwrap();
+        writeln!(log, "Media Bytes with Metadata Written (MBMW): {media:.0}").unwrap();
+        writeln!(log, "Media Bytes Erased (MBE): 0").unwrap();
+    };
+    tell(0.0, 0.0);
+    for waf in run.json()["runs"][0]["running_waf"].as_array().unwrap() {
+        host += 1e12 / 8.0;
+        media += waf.as_f64().unwrap() * 1e12 / 8.0;
+        tell(host, media);
+    }
+    fs::write(place.path().join("fdp.log"), log).unwrap();
+    place
+}
+
+const FIT: &str = "fit fdp.log fio-randwrite:bs=128 --logical 1TB --page-size 128KiB --pages 32768 --op 10%..30% \
+                   --ftl sep-gc/greedy --ftl fifo --store kept";
+
+#[test]
+fn fit_names_the_drive_and_what_it_does_not_know() {
+    let place = with_log();
+    let output = place.ftlab(&format!("{FIT} --figure fit.svg"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let read =
+        "host: Host Bytes with Metadata Written in bytes (NVMe FDP statistics); media: Media Bytes";
+    for part in
+        [read, "sep-gc/greedy with ", "of over-provisioning (", "32,768 pages", "for 1.000 TB"]
+    {
+        assert!(output.stdout.contains(part), "{part}: {}", output.stdout);
+    }
+    let figure = fs::read_to_string(place.path().join("fit.svg")).unwrap();
+    for part in ["measured", "not told apart below", "over-provisioning, %"] {
+        assert!(figure.contains(part), "{part}");
+    }
+    let kept = place.path().join("kept/trials.jsonl");
+    let runs = || fs::read_to_string(&kept).unwrap().lines().count();
+    let first = runs();
+    let again = place.ftlab(&format!("{FIT} --json"));
+    assert_eq!(runs(), first, "nothing is run twice");
+    assert!(again.stderr.contains("finished runs are in the store"), "{}", again.stderr);
+    let json = again.json();
+    let media = &json["read"]["media"][0];
+    assert_eq!(
+        (&media["counter"], &media["unit_bytes"]),
+        (&"Media Bytes with Metadata Written".into(), &1.0.into())
+    );
+    let op_ratio = json["drives"][0]["op_ratio"].as_f64().unwrap();
+    assert!((op_ratio - 0.2).abs() < 0.005, "{op_ratio}");
+    assert!(json["bounds"]["op_ratio"][0].as_f64().unwrap() <= op_ratio);
+    // As a program left them whose engine decided otherwise.
+    let old = fs::read_to_string(&kept).unwrap().replace("engine 1", "engine 0");
+    fs::write(&kept, old).unwrap();
+    let other = place.ftlab(FIT);
+    let said = format!("{first} results in kept will not be reused");
+    assert!(other.stderr.starts_with(&said), "{}", other.stderr);
+    assert!(runs() > first, "they stay, and are run again");
+}
+
+#[test]
+fn fit_says_what_is_wrong_with_its_input() {
+    let place = Place::new();
+    fs::write(place.path().join("a.csv"), "a,b\n1,2\n").unwrap();
+    fs::write(place.path().join("b.csv"), "host_bytes,media_bytes\n5,5\n4,6\n").unwrap();
+    for (arguments, reason) in [
+        ("a.csv uniform --logical 1TB", "nvme fdp stats"),
+        ("b.csv uniform --logical 1TB", "sample 2 counts less"),
+        ("absent.csv uniform --logical 1TB", "absent.csv"),
+        ("b.csv uniform", "--logical"),
+        ("b.csv uniform --logical 1TB --op 9%", "5%..20%"),
+    ] {
+        let output = place.ftlab(&format!("fit {arguments}"));
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        assert!(output.stderr.contains(reason), "{arguments}: {}", output.stderr);
+    }
+}
+
+/// Samples of a drive whose host wrote H and whose medium M bytes at the last but one, and then counted less.
+const RISING: [(u64, u64); 4] = [
+    (123_456_789_000_000, 234_567_891_000_000),
+    (123_840_789_000_000, 235_220_691_000_000),
+    (127_680_789_000_000, 243_092_691_000_000),
+    (98_765_432_101_000, 198_765_432_109_000),
+];
+
+#[test]
+fn fit_reads_counters_in_the_units_of_their_tools() {
+    let place = Place::new();
+    let log = |sample: fn(u64, u64) -> String| -> String {
+        RISING.iter().map(|(host, media)| sample(*host, *media)).collect()
+    };
+    let page = "--media-counter Host_Program_Page_Count=16KiB --media-counter 248=16KiB";
+    for (text, options, read) in [
+        (
+            log(|h, m| {
+                format!(
+                    "data_units_written : {}\n  NAND Bytes Written   0  {m}\n",
+                    h.div_ceil(512_000)
+                )
+            }),
+            "",
+            "98765432320000 host and 198765432109000 media bytes",
+        ),
+        (
+            log(|h, m| format!("{{\"hbmw\": {h}, \"mbmw\": {m}, \"mbe\": 1}}\n")),
+            "",
+            "98765432101000 host and 198765432109000 media bytes",
+        ),
+        (
+            format!("\u{feff}host_bytes;media_bytes\n{}", log(|h, m| format!("{h};{m}\n"))),
+            "",
+            "98765432101000 host and 198765432109000 media bytes",
+        ),
+        (
+            log(|h, m| {
+                format!(
+                    "246 Total_LBAs_Written      0x0032   100   100   000    Old_age   Always       -       {}\n\
+                     247 Host_Program_Page_Count 0x0032   100   100   000    Old_age   Always       -       {}\n\
+                     248 FTL_Program_Page_Count  0x0032   100   100   000    Old_age   Always       -       {}\n",
+                    h / 512,
+                    h / 16_384,
+                    m / 16_384 - h / 16_384
+                )
+            }),
+            page,
+            "98765432100864 host and 198765432094720 media bytes",
+        ),
+    ] {
+        fs::write(place.path().join("drive.log"), &text).unwrap();
+        let output =
+            place.ftlab(&format!("fit drive.log uniform --logical 960GB --quiet {options}"));
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        let said = format!("sample 4 counts less than the one before it: {read}");
+        assert!(output.stderr.contains(&said), "{said}: {}\n{text}", output.stderr);
+    }
+}
+
+#[test]
+fn fit_names_the_counters_that_it_cannot_read() {
+    let place = Place::new();
+    for (text, reasons) in [
+        ("HBMW: 123.46 TB\nMBMW: 234.57 TB\n", ["line 1: HBMW is 123.46 TB", "rounded"]),
+        (
+            "247 Host_Program_Page_Count 0x0032 100 100 000 Old_age Always - 5\n\
+             248 FTL_Program_Page_Count 0x0032 100 100 000 Old_age Always - 5\n",
+            ["Host_Program_Page_Count + FTL_Program_Page_Count", "--media-counter"],
+        ),
+        (
+            "Smart Log for NVME device:nvme0\nHBMW: 1\nMBMW: 2\nSmart Log for NVME device:nvme1\nHBMW: 3\nMBMW: 4\n",
+            ["several drives", "nvme0 and nvme1"],
+        ),
+        ("Data Units Written: 5\n", ["no counter of the medium", "nvme ocp smart-add-log"]),
+    ] {
+        fs::write(place.path().join("drive.log"), text).unwrap();
+        let output = place.ftlab("fit drive.log uniform --logical 960GB --quiet");
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        for reason in reasons {
+            assert!(output.stderr.contains(reason), "{reason}: {}", output.stderr);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The scripts of docs/paths, which three kinds of users begin with, in short form.
+#![cfg(all(feature = "full", target_os = "linux"))]
+
+use crate::common::Place;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a script with one argument in an empty directory; returns what it printed.
+fn run(place: &Place, script: &str, argument: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/paths").join(script);
+    let output = Command::new("sh")
+        .args([path.as_os_str(), argument.as_ref()])
+        .env("FTLAB", env!("CARGO_BIN_EXE_ftlab"))
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+fn has(program: &str) -> bool {
+    let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap();
+    if !found.status.success() {
+        eprintln!("SKIPPED: {program} is missing; `make setup-record` installs it");
+    }
+    found.status.success()
+}
+
+fn read(place: &Place, name: &str) -> String {
+    String::from_utf8_lossy(&std::fs::read(place.path().join(name)).unwrap()).into_owned()
+}
+
+#[test]
+fn a_database_engineer_gets_a_justified_number() {
+    if !(has("strace") && has("sqlite3")) {
+        return;
+    }
+    let place = Place::new();
+    let text = run(&place, "database.sh", "4000");
+    assert!(text.contains(" reaches a write amplification of 1.5 with "), "{text}");
+    assert!(text.contains("rewrites "), "the evidence is weighed: {text}");
+    assert!(text.contains("See it at work: ftlab run sqlite.parquet --ftl "), "{text}");
+    assert!(read(&place, "advice.html").contains("<svg"));
+}
+
+#[test]
+fn a_researcher_gets_a_figure_for_a_paper() {
+    let place = Place::new();
+    let text = run(&place, "researcher.sh", "32MiB");
+    assert!(text.contains("yes, in all 2"), "{text}");
+    assert!(read(&place, "paper/skew.pdf").contains("/FontFile2"));
+    assert!(read(&place, "paper/works.bib").contains("@article{2rpp,"));
+}
+
+#[test]
+fn a_teacher_gets_a_lesson() {
+    let place = Place::new();
+    run(&place, "teacher.sh", "32MiB");
+    for page in ["lesson.html", "report.html"] {
+        let html = read(&place, page);
+        assert!(html.contains("2r-fifo") && !html.contains("src=\"http"), "{page} needs a network");
+    }
+}

@@ -1,0 +1,217 @@
+//! `ftlab compare` and `ftlab advise` as a user types them.
+
+use crate::common::Place;
+use std::fs;
+use std::time::{Duration, Instant};
+
+const BOARD: &str = "compare zipf:theta=0.9 hotcold --logical 8MiB --pages-per-block 32 --op 25%,40% --fill none,sequential \
+                     --ftl 1r-greedy --ftl hazard --ftl fk --out board";
+
+#[test]
+fn compare_writes_tables_and_a_figure() {
+    let place = Place::new();
+    let output = place.ftlab(BOARD);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for name in ["1r-greedy", "hazard", "fk", "sepbit"] {
+        assert!(output.stdout.contains(&format!("| `{name}` |")), "{}", output.stdout);
+    }
+    assert!(output.stdout.contains("| zipf:theta=0.9 | hotcold |"), "{}", output.stdout);
+    let read = |name: &str| fs::read_to_string(place.path().join("board").join(name)).unwrap();
+    assert!(output.stdout.contains(&read("scoreboard.md")));
+    // Two workloads, two fills, two sizes, four FTLs.
+    assert_eq!(read("scoreboard.csv").lines().count(), 1 + 32);
+    assert_eq!(read("cells.jsonl").lines().count(), 32);
+    assert!(read("scoreboard.svg").contains("hazard"));
+}
+
+#[test]
+fn compare_goes_on_where_it_was_killed() {
+    let place = Place::new();
+    let file = place.path().join("board/cells.jsonl");
+    let lines = || fs::read_to_string(&file).unwrap_or_default().lines().count();
+    let command = BOARD.replace("8MiB", "256MiB") + " --threads 1";
+    let mut child = place.command(&command).arg("--quiet").spawn().unwrap();
+    let start = Instant::now();
+    while lines() < 3 && start.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let kept = fs::read_to_string(&file).unwrap();
+    assert!(kept.lines().count() < 32, "it had time to finish");
+    assert_eq!(place.ftlab(&command).code, 0);
+    let all = fs::read_to_string(&file).unwrap();
+    let whole = kept.lines().count() - usize::from(!kept.ends_with('\n'));
+    assert!(all.lines().take(whole).eq(kept.lines().take(whole)), "nothing is run again");
+    assert_eq!(lines(), 32 + usize::from(!kept.ends_with('\n')));
+}
+
+#[test]
+fn compare_says_what_could_not_be_run_and_goes_on() {
+    let place = Place::new();
+    let output = place.ftlab(
+        "compare uniform --logical 8MiB --pages-per-block 32 --op 20% --fill none --ftl oracle/greedy \
+         --out board --json",
+    );
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert_eq!(output.json()["scores"][0]["ftl"], "sepbit");
+    assert!(
+        output.stderr.contains("1 cell of oracle/greedy without a result"),
+        "{}",
+        output.stderr
+    );
+    place
+        .ftlab("compare uniform --logical 8MiB --op 10% --out board --ftl hazrd")
+        .fails(2, &["did you mean \"hazard\"?"]);
+    place
+        .ftlab("compare uniform --logical 8MiB --op 1% --ftl 1r-greedy --out other")
+        .fails(1, &["the baseline sepbit has no result in any cell", "blocks"]);
+}
+
+const ADVISE: &str = "advise hotcold --logical 32MiB --pages-per-block 32 --op 7%,10%,20%,40% \
+                      --ftl 1r-greedy --ftl sepbit";
+
+#[test]
+fn advise_answers_in_a_sentence_with_what_it_costs() {
+    let place = Place::new();
+    let output = place.ftlab(&format!("{ADVISE} --target-waf 1.8 --figure curve.svg"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let sentence = output.stdout.lines().find(|line| line.contains(" reaches ")).unwrap();
+    for part in ["sepbit reaches a write amplification of 1.8 with ", " for 32 MiB", "metadata"] {
+        assert!(sentence.contains(part), "{sentence}");
+    }
+    assert!(fs::read_to_string(place.path().join("curve.svg")).unwrap().contains("target"));
+    let json = place.ftlab(&format!("{ADVISE} --dwpd 0.01 --endurance 1000 --json")).json();
+    assert!(json["curves"][0]["needs"]["tbw"].as_f64().unwrap() > 0.0);
+    assert_eq!(json["target"]["endurance"]["cycles"], 1000);
+}
+
+/// Two thirds of a drive of 2,000 pages, a part of them again and again.
+fn short_trace(trims: bool) -> String {
+    let line = |n: u64| {
+        let page = if n.is_multiple_of(4) { n % 900 } else { n * 7919 % 300 };
+        format!("{},W,{},4096\n", n * 1000, page * 4096)
+    };
+    let mut lines: Vec<String> = (0..1500).map(line).collect();
+    if trims {
+        lines.insert(900, "900000,T,1228800,409600\n".to_owned());
+    }
+    lines.concat()
+}
+
+const SHORT: &str = "--map ts:us=1,op=2,off:bytes=3,len:bytes=4 --logical 8MiB --op 10%,20%,40% \
+                     --target-waf 1.5 --ftl 1r-greedy --ftl 2r-fifo";
+
+#[test]
+fn advise_weighs_a_short_trace_and_answers_with_a_range() {
+    let place = Place::new();
+    place.write("t.csv", short_trace(true));
+    let output = place.ftlab(&format!("advise t.csv {SHORT}"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for part in [
+        "1,500 page writes in 1.50 s; 0.732 drive writes",
+        "trimmed   ",
+        " Without discard, ",
+        "If all of the drive is used as the part that the trace writes, ",
+        " So plan with ",
+        "- The trace is short: it writes 5.859 MiB, 0.73 drive writes.",
+        "record 16 MiB of writes, two drive writes, which takes 4 s at this rate",
+        "See it at work: ftlab run t.csv --ftl ",
+    ] {
+        assert!(output.stdout.contains(part), "{part:?} is not in {}", output.stdout);
+    }
+    let json = place.ftlab(&format!("advise t.csv {SHORT} --json --report a.html")).json();
+    let page = fs::read_to_string(place.path().join("a.html")).unwrap();
+    for part in
+        ["<svg", "Without discard", "To keep in mind", "0.732 drive writes", "ftlab run t.csv"]
+    {
+        assert!(page.contains(part), "{part:?} is not in {page}");
+    }
+    assert_eq!(json["evidence"]["page_writes"], 1500);
+    assert_eq!(json["otherwise"][0]["circumstance"], "without_trims");
+    let once = place.ftlab(&format!("advise t.csv {SHORT} --once")).stdout;
+    assert!(!once.contains("is short") && !once.contains("--until"), "{once}");
+}
+
+#[test]
+fn the_command_of_an_answer_runs_the_drive_that_it_rests_on() {
+    let place = Place::new();
+    let long = short_trace(false).repeat(3);
+    for (trace, options, run_options) in [
+        (short_trace(true), "--fill random --seed 3 --reserve 5", "--until steady"),
+        (long, "", "--warmup-writes 4500 --writes 4500 --repeat"),
+        (short_trace(true), "--once --compact", ""),
+    ] {
+        place.write("t.csv", trace);
+        let mut short = SHORT.to_owned();
+        if options.contains("--compact") {
+            short = short.replace("--logical 8MiB", "--pages-per-block 16");
+        }
+        let arguments = format!("advise t.csv {short} {options} --json");
+        let output = place.ftlab(&arguments);
+        let mut lines = output.stderr.lines();
+        let command = lines.find_map(|line| line.strip_prefix("See it at work: ftlab "));
+        let command = command.unwrap_or_else(|| panic!("{}", output.stderr));
+        let command = command.replace('\'', "");
+        for word in options.split_whitespace().filter(|word| *word != "--once") {
+            assert!(command.contains(word), "{word} is not in {command}");
+        }
+        assert!(command.contains(run_options), "{command}");
+        let needs = &output.json()["curves"][0]["needs"];
+        let result = place.ftlab(&format!("{command} --json")).json();
+        let run = &result["runs"][0];
+        let waf = match result["config"]["until_steady"].as_bool() {
+            Some(true) => &run["settling"]["window_waf"],
+            _ => &run["waf"],
+        };
+        assert_eq!(waf, &needs["waf"], "{command}");
+        assert_eq!(result["config"]["drive"]["op_ratio"], needs["op_ratio"], "{command}");
+    }
+}
+
+#[test]
+fn advise_counts_flash_over_the_years() {
+    let place = Place::new();
+    let years = "--endurance 3000 --daily-writes 4GiB --years 5 --price 0.1";
+    let output = place.ftlab(&format!("{ADVISE} {years} --json"));
+    let lifelong = &output.json()["lifelong"];
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let (point, life) = (&lifelong["point"], &lifelong["life"]);
+    let worn = number(&point["tbw"]) * 1e12 / (365.0 * 4.0 * f64::from(1 << 30));
+    assert!((number(&life["worn_years"]) / worn - 1.0).abs() < 1e-9);
+    assert!((number(&life["drives"]) / (5.0 / worn) - 1.0).abs() < 1e-9);
+    let gigabytes = number(&point["physical_bytes"]) / 1e9 * number(&life["drives"]);
+    assert!((number(&life["price"]) / (0.1 * gigabytes) - 1.0).abs() < 1e-9);
+    assert!(
+        output.stderr.contains("Over 5 years of 4 GiB a day, the least flash is used by sepbit")
+    );
+}
+
+#[test]
+fn advise_refuses_a_trace_that_rewrites_nothing() {
+    let place = Place::new();
+    let lines: Vec<_> = (0..500).map(|n| format!("{n},W,{},4096\n", n * 4096)).collect();
+    place.write("t.csv", lines.concat());
+    let why = "t.csv rewrites only 0% of the pages that it writes";
+    place.ftlab(&format!("advise t.csv {SHORT}")).fails(2, &[why, "record 16 MiB of writes"]);
+}
+
+#[test]
+fn advise_refuses_targets_that_make_no_sense() {
+    let place = Place::new();
+    for (arguments, part) in [
+        ("--target-waf 1", "not a number above 1, such as 1.3"),
+        ("--tbw 100", "--endurance"),
+        ("--slo read-p99.9=1ms", "--load"),
+        ("--load 50k", "--slo"),
+        ("--slo read-p98=1ms --load 50k", "read-p99.9=1ms"),
+        ("--slo read-p99=1ms --load fast", "50k"),
+        ("--slo read-p99=1ms --load 50k --timing slc:unit=page", "add unit=request"),
+        ("--endurance 3000", "add --tbw, --dwpd or --daily-writes"),
+        ("--daily-writes 1GiB", "--endurance"),
+        ("--endurance 10 --daily-writes 1GiB --price 0", "not a positive number"),
+        ("--target-waf 1.5 --op 10%,7%", "--op is not ascending"),
+    ] {
+        place.ftlab(&format!("advise uniform --logical 8MiB {arguments}")).fails(2, &[part]);
+    }
+}

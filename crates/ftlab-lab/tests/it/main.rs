@@ -1,0 +1,4 @@
+//! Sweeps and fits from beginning to end.
+
+mod fit;
+mod sweep;

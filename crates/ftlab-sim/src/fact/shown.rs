@@ -1,0 +1,160 @@
+//! Where facts are shown besides JSON.
+
+use super::value::Column;
+
+/// A table of which runs are the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sheet {
+    /// The main one.
+    Runs,
+    /// What was rewritten in time.
+    Refresh,
+    /// What happened in SLC caches.
+    Slc,
+    /// Erases of blocks, and endurance.
+    Wear,
+    /// What failed.
+    Faults,
+    /// Pages moved, by how long they last.
+    Moves,
+}
+
+impl Sheet {
+    /// What stands over the names of FTLs.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Runs => "FTL",
+            Self::Refresh => "refresh",
+            Self::Slc => "SLC cache",
+            Self::Wear => "wear",
+            Self::Faults => "faults",
+            Self::Moves => "moves",
+        }
+    }
+}
+
+/// When a table has a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// Always: a run without a value is on another table.
+    Always,
+    /// Always: a run may have no value.
+    Known,
+    /// If some run has more than 0.
+    Nonzero,
+    /// If the host wrote pages in part.
+    InPart,
+}
+
+/// A place where a fact is shown. `at` orders the columns there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shown {
+    /// A column in the terminal.
+    Table {
+        /// The table.
+        sheet: Sheet,
+        /// Its place.
+        at: u32,
+        /// Its heading, on two lines if it is long.
+        heading: &'static str,
+        /// When it is there.
+        when: When,
+    },
+    /// A column on the report page, which leaves out columns without values.
+    Report {
+        /// The table.
+        sheet: Sheet,
+        /// Its place.
+        at: u32,
+        /// Its heading.
+        heading: &'static str,
+        /// What it means.
+        meaning: &'static str,
+        /// When it is there.
+        when: When,
+    },
+    /// A number of experiment files, and a column of `results.csv`.
+    Sweep {
+        /// Its place.
+        at: u32,
+        /// Its name.
+        name: &'static str,
+        /// What it is.
+        doc: &'static str,
+    },
+    /// A column of the store of a sweep, beside the whole result.
+    Stored {
+        /// Its place.
+        at: u32,
+        /// Its name.
+        name: &'static str,
+        /// What it holds.
+        column: Column,
+    },
+    /// A column of `scoreboard.csv`.
+    Compared {
+        /// Its place.
+        at: u32,
+        /// Its name.
+        name: &'static str,
+    },
+    /// A column of `series.parquet`, and of the table of series in Python.
+    Running {
+        /// Its place in the file.
+        at: u32,
+        /// Its name.
+        name: &'static str,
+        /// What it holds.
+        column: Column,
+        /// Its place in Python.
+        frame: u32,
+    },
+    /// A column of the table of runs in Python, which has whatever is directly in a run anyway.
+    Frame {
+        /// Its place.
+        at: u32,
+        /// Its name.
+        name: &'static str,
+    },
+}
+
+/// A column in the terminal.
+pub(crate) fn table(sheet: Sheet, at: u32, heading: &'static str, when: When) -> Shown {
+    Shown::Table { sheet, at, heading, when }
+}
+
+/// A column on the report page, with its meaning.
+pub(crate) fn report(
+    sheet: Sheet,
+    at: u32,
+    heading: &'static str,
+    meaning: &'static str,
+    when: When,
+) -> Shown {
+    Shown::Report { sheet, at, heading, meaning, when }
+}
+
+/// A number of experiment files.
+pub(crate) fn sweep(at: u32, name: &'static str, doc: &'static str) -> Shown {
+    Shown::Sweep { at, name, doc }
+}
+
+/// A column of the store of a sweep.
+pub(crate) fn stored(at: u32, name: &'static str, column: Column) -> Shown {
+    Shown::Stored { at, name, column }
+}
+
+/// A column of `scoreboard.csv`.
+pub(crate) fn compared(at: u32, name: &'static str) -> Shown {
+    Shown::Compared { at, name }
+}
+
+/// A column of series.
+pub(crate) fn running(at: u32, name: &'static str, column: Column, frame: u32) -> Shown {
+    Shown::Running { at, name, column, frame }
+}
+
+/// A column of the table of runs in Python.
+pub(crate) fn frame(at: u32, name: &'static str) -> Shown {
+    Shown::Frame { at, name }
+}

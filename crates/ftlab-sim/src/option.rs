@@ -1,0 +1,162 @@
+//! Options, each declared once: the command line, experiment files and Python take them from here.
+
+use ftlab_spec::{ByteSize, Value};
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+/// An option of a `T`.
+pub struct OptionOf<T> {
+    /// Its name as a field, which is also the keyword in Python.
+    pub id: &'static str,
+    /// Its name on the command line and in files: the same with hyphens.
+    pub key: String,
+    /// What stands for its value in help.
+    pub placeholder: &'static str,
+    /// What it does.
+    pub help: String,
+    /// The same in short, for the schema of experiment files.
+    pub brief: &'static str,
+    /// The value without it, if that is one that can be typed.
+    pub default: Option<&'static str>,
+    /// The type of its values in Python.
+    pub python: &'static str,
+    /// The option that it replaces, if any: only one of them may be given.
+    pub instead_of: Option<&'static str>,
+    /// The option without which it has no effect.
+    pub needs: Option<&'static str>,
+    /// How it is told in results, where it is left out if it is off.
+    pub told: Option<Told<T>>,
+    pub(crate) check: fn(&str) -> Result<(), String>,
+    pub(crate) set: fn(&mut T, &str) -> Result<(), String>,
+}
+
+/// How results tell an option that is not off.
+pub struct Told<T> {
+    /// What it is called there.
+    pub title: &'static str,
+    /// What is told where it is off.
+    pub off: &'static str,
+    /// What its text in JSON says.
+    pub doc: &'static str,
+    pub(crate) print: fn(&T) -> Option<String>,
+}
+
+impl<T> fmt::Debug for OptionOf<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OptionOf").field(&self.key).finish()
+    }
+}
+
+impl<T> OptionOf<T> {
+    /// Whether `text` is a value of it; what it is to be instead if it is not.
+    pub fn check(&self, text: &str) -> Result<(), String> {
+        (self.check)(text)
+    }
+
+    /// Its text in results; none where it is off, or not told.
+    pub(crate) fn text(&self, of: &T) -> Option<String> {
+        self.told.as_ref().and_then(|told| (told.print)(of))
+    }
+}
+
+impl<T: Default> OptionOf<T> {
+    /// What the options that are given come to: `text_of` has their texts, and `wrong` makes an error of an option
+    /// whose text is not a value. One that another replaces is passed over if that is given.
+    pub fn read<E>(
+        options: &'static [Self],
+        text_of: impl Fn(&'static Self) -> Result<Option<String>, E>,
+        wrong: impl Fn(&'static Self, &str, String) -> E,
+    ) -> Result<T, E> {
+        let mut read = T::default();
+        let mut given = Vec::new();
+        for option in options {
+            let Some(text) = text_of(option)? else { continue };
+            if option.instead_of.is_some_and(|other| given.contains(&other)) {
+                continue;
+            }
+            (option.set)(&mut read, &text).map_err(|message| wrong(option, &text, message))?;
+            given.push(option.id);
+        }
+        Ok(read)
+    }
+}
+
+/// Declares the options of a struct.
+///
+/// Each is `/// help`, then `id: reader, "PLACEHOLDER"`, and as far as it has them `= "default"`, `, instead of other` and
+/// `, with other`; how it is set; its sentence in `files` and its type in `python`; and, if results tell it only where it
+/// is not off, its `results "title" or "off": "sentence"` and its text there.
+macro_rules! options {
+    ($name:ident of $of:ty: $(
+        $(#[doc = $doc:literal])+
+        $id:ident: $read:expr, $placeholder:literal
+        $(= $default:literal)? $(, instead of $other:ident)? $(, with $needed:ident)?
+        => |$one:ident, $value:ident| $set:expr;
+        files $brief:literal; python $python:literal;
+        $(results $title:literal or $off:literal: $sentence:literal => |$told_one:ident| $print:expr;)?
+    )+) => {
+        /// Every option, in the order in which they are listed.
+        pub static $name: ::std::sync::LazyLock<::std::vec::Vec<$crate::option::OptionOf<$of>>> =
+            ::std::sync::LazyLock::new(|| ::std::vec![$({
+                #[allow(unused_variables)]
+                let told: ::std::option::Option<$crate::option::Told<$of>> = ::std::option::Option::None;
+                $(let told = ::std::option::Option::Some($crate::option::Told {
+                    title: $title,
+                    off: $off,
+                    doc: $sentence,
+                    print: |$told_one: &$of| $print,
+                });)?
+                $crate::option::OptionOf {
+                    id: ::std::stringify!($id),
+                    key: ::std::stringify!($id).replace('_', "-"),
+                    placeholder: $placeholder,
+                    help: $crate::option::sentence(&[$($doc),+]),
+                    brief: $brief,
+                    default: $crate::option::first(&[$($default)?]),
+                    python: $python,
+                    instead_of: $crate::option::first(&[$(::std::stringify!($other))?]),
+                    needs: $crate::option::first(&[$(::std::stringify!($needed))?]),
+                    told,
+                    check: |text| ($read)(text).map(|_| ()),
+                    set: |$one: &mut $of, text| {
+                        let $value = ($read)(text)?;
+                        $set;
+                        ::std::result::Result::Ok(())
+                    },
+                }
+            }),+]);
+    };
+}
+
+pub(crate) use options;
+
+/// The lines of a comment as one.
+pub(crate) fn sentence(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
+/// What is given, if it is.
+pub(crate) fn first(of: &[&'static str]) -> Option<&'static str> {
+    of.first().copied()
+}
+
+/// Reads a type that has a text form of its own.
+pub(crate) fn by_text<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+/// Reads a value of a parameter.
+pub(crate) fn by_value<T: Value>(text: &str) -> Result<T, String> {
+    T::parse(text).ok_or_else(|| format!("{text:?} is not {}", T::expects_for(text)))
+}
+
+/// Reads a page size in bytes.
+pub fn page_size(text: &str) -> Result<u32, String> {
+    let size: ByteSize = by_text(text)?;
+    u32::try_from(size.0)
+        .ok()
+        .filter(|bytes| *bytes >= 512 && bytes.is_multiple_of(512))
+        .ok_or_else(|| {
+            format!("{size} is not a multiple of 512 bytes below 4GiB; 4KiB and 16KiB are usual")
+        })
+}
