@@ -3,7 +3,8 @@
 use crate::common::Failure;
 use crate::reference::Reference;
 use crate::stopwatch::Stopwatch;
-use ftlab_flash::{BlockId, Cause, Content, Flash, HostOp, Lpn, Page, Ppn, Purpose};
+use ftlab_flash::{BlockId, Cause, Content, Flash, Lpn, Page, Ppn, Purpose};
+use ftlab_host::HostOp;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::convert::Infallible;

@@ -31,10 +31,11 @@ mod sweep_cost;
 mod tail_latency;
 
 use common::{BATCH_WRITES, Failure, PAGE_BYTES};
-use ftlab_flash::{Flash, Geometry, Lpn, NoPayload, Timed, Timing};
+use ftlab_flash::{Flash, Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DynFtl};
 use ftlab_ftl::{Counters, PageBatch};
+use ftlab_host::Timing;
 use ftlab_trace::Space;
 use ftlab_trace::pages::{PageSink, expand, page_sectors};
 use ftlab_trace::{RequestBatch, TraceSource};
@@ -271,8 +272,7 @@ fn run(row: &Row) -> Result<(), Failure> {
             assert!(off < 0.01, "1r-greedy: {waf:.4}, the reference loop {reference_waf:.4}");
         }
         for timing in TIMINGS.iter().filter(|_| row.timed.contains(name)) {
-            let flash =
-                Timed::new(NoPayload, &Timing::from_spec(&timing.parse()?)?, &config.geometry);
+            let flash = Timing::from_spec(&timing.parse()?)?.over(NoPayload, &config.geometry);
             let ftl = registry::build(&name.parse()?, config, flash, ())?;
             let (timed_ns, timed_waf) = measure(row, &format!("{name}, {timing}"), Box::new(ftl))?;
             println!(" {:6.2}   {:.2} of {name}", timed_ns / reference_ns, timed_ns / ns);

@@ -5,10 +5,11 @@ use crate::common::{BATCH_WRITES, Failure, PAGE_BYTES};
 use crate::femu_rule::{Host, Rule};
 use crate::reference::Reference;
 use crate::stopwatch::Stopwatch;
-use ftlab_flash::{Arrival, Asker, Geometry, HostOp, Lpn, Timing};
+use ftlab_flash::{Geometry, Lpn};
 use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::DriveConfig;
-use ftlab_machine::{AnyFtl, OwnPolicies, RequestPart};
+use ftlab_host::{Arrival, Asker, HostOp, RequestPart, Timing};
+use ftlab_machine::{AnyFtl, OwnPolicies};
 use std::time::Duration;
 
 const LOGICAL_PAGES: u32 = 1 << 21;
@@ -98,7 +99,7 @@ fn measure(timing: Option<&str>) -> Result<([u64; 3], f64), Failure> {
     let always =
         if timing.is_some_and(|timing| timing.contains("write-buffer")) { 0.02 } else { 1e-3 };
     if let Some(requests) = ftl.measured().and_then(|measured| measured.requests) {
-        let counts: u64 = requests.of.iter().map(ftlab_flash::ResponseTimes::count).sum();
+        let counts: u64 = requests.of.iter().map(ftlab_host::ResponseTimes::count).sum();
         assert_eq!(counts, u64::from(REQUESTS), "every request is answered");
         let under_way = requests.under_way_mean / 256.0;
         assert!((under_way - 1.0).abs() < always, "256 are always under way: {under_way}");

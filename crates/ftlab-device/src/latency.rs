@@ -1,15 +1,14 @@
 //! Delays replies as real flash would (`--emulate-latency`).
 //!
 //! The media report every operation to a [`Clock`], which computes when the emulated flash would be
-//! done ([`ftlab_flash::Timed`]). An operation is carried out at once, on the thread of the front
+//! done ([`ftlab_flash::Chip`]). An operation is carried out at once, on the thread of the front
 //! end, and stores its completion time with that thread; the front end replies no earlier. So
 //! garbage collection costs the host time, as on hardware, and any number of requests may be
 //! pending.
 
 use crate::{Extent, Store};
-use ftlab_flash::{
-    BlockId, Content, Flash, Geometry, NoPayload, Page, Ppn, Purpose, Timed, Timing,
-};
+use ftlab_flash::{AtOnce, BlockId, Flash, Geometry, NoPayload, Page, Ppn, Purpose, Timed};
+use ftlab_host::Timing;
 use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
@@ -41,7 +40,8 @@ pub(crate) fn set_due(due: Instant) {
 /// The emulated clock of the flash.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    timed: Timed<NoPayload>,
+    flash: Timed<NoPayload>,
+    /// When the clock of its chip was at 0.
     begin: Instant,
 }
 
@@ -52,39 +52,42 @@ impl Clock {
         geometry: &Geometry,
         erases: impl Fn(BlockId) -> u32,
     ) -> Self {
-        let mut timed = Timed::new(NoPayload, timing, geometry);
-        (0..geometry.blocks()).map(BlockId).for_each(|block| timed.wear(block, erases(block)));
-        Self { timed, begin: Instant::now() }
+        let mut chip = timing.chip(geometry);
+        (0..geometry.blocks()).map(BlockId).for_each(|block| chip.wear(block, erases(block)));
+        Self { flash: Timed::new(NoPayload, chip, AtOnce), begin: Instant::now() }
     }
 
-    fn now_ns(&self) -> u64 {
-        self.begin.elapsed().as_nanos() as u64
+    /// Sets the clock of the chip: what the host asks for arrives now.
+    fn arrive(&mut self) {
+        let now_ns = self.begin.elapsed().as_nanos() as u64;
+        self.flash.chip_mut().pass_to(now_ns);
     }
 
-    fn leave(&self, done_ns: u64) {
-        set_due(self.begin + Duration::from_nanos(done_ns));
-    }
-
-    pub(crate) fn begin_host_write(&mut self) {
-        self.timed.begin_host_write_at(self.now_ns());
-    }
-
-    pub(crate) fn program(&mut self, to: Ppn, page: Page<'_>, purpose: Purpose) {
-        let Ok(()) = self.timed.program(to, page, purpose);
-        if matches!(page.content, Content::New(_)) {
-            self.leave(self.timed.host_write_done_ns());
+    /// Leaves for the front end when what the host asked for is complete.
+    fn leave(&mut self) {
+        if let Some(done_ns) = self.flash.chip_mut().take_answer().done_ns {
+            set_due(self.begin + Duration::from_nanos(done_ns));
         }
     }
 
+    pub(crate) fn begin_host_write(&mut self) {
+        self.arrive();
+    }
+
+    pub(crate) fn program(&mut self, to: Ppn, page: Page<'_>, purpose: Purpose) {
+        let Ok(()) = self.flash.program(to, page, purpose);
+        self.leave();
+    }
+
     pub(crate) fn erase(&mut self, block: BlockId, purpose: Purpose) {
-        let Ok(()) = self.timed.erase(block, purpose);
+        let Ok(()) = self.flash.erase(block, purpose);
     }
 
     /// The host reads a page.
     pub(crate) fn host_read(&mut self, from: Ppn) {
-        let now_ns = self.now_ns();
-        let done_ns = self.timed.host_read_done_ns(from, now_ns);
-        self.leave(done_ns);
+        self.arrive();
+        self.flash.chip_mut().read_for_host(from);
+        self.leave();
     }
 }
 

@@ -38,7 +38,8 @@ pub use drive::{
     BlockSnapshot, Checked, Copied, CreateOptions, Drive, HostObserver, OpenOptions, Recovery,
     Restored, ScrubbedPage, Snapshot, check, check_repaired, inspect, repair, restore,
 };
-pub use ftlab_flash::{Lpn, Timing};
+pub use ftlab_flash::Lpn;
+pub use ftlab_host::Timing;
 pub use ftlab_spec::Spec;
 pub use fuse::{FILE_NAME, FuseMount};
 pub use latency::Paced;

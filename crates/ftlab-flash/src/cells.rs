@@ -13,9 +13,9 @@
 //! The pages of an SLC cache come after those of the geometry: each is read and programmed by itself.
 
 use crate::owner::Owner;
+use crate::parameters::{ChipParameters, ChipTimes, PageKinds, PageTypes, nanoseconds};
 use crate::read_retries::ReadRetries;
 use crate::striping::Striping;
-use crate::timing::{PageTypes, Timing, TimingParameters, nanoseconds};
 use crate::{BlockId, Geometry, Ppn};
 
 /// Times of the cells by page, in nanoseconds, without transfers.
@@ -64,18 +64,24 @@ struct Sensed {
 }
 
 impl Cells {
-    /// None if all pages take as long.
-    pub(crate) fn new(timing: &Timing, striping: Striping, geometry: &Geometry) -> Option<Self> {
-        let parameters = timing.parameters();
-        let TimingParameters { read_us, program_us, planes, page_types, .. } = *parameters;
-        let retries = parameters.read_retries.clone();
+    /// None if all pages take as long. There may be SLC pages.
+    pub(crate) fn new(
+        parameters: &ChipParameters,
+        striping: Striping,
+        geometry: &Geometry,
+        has_slc_pages: bool,
+    ) -> Option<Self> {
+        let ChipTimes { read_us, program_us, transfer_us, slc_read_us, slc_program_us, .. } =
+            parameters.times;
+        let PageKinds { page_types, planes, flash_page, pe_cycles, .. } = parameters.pages;
+        let retries = parameters.pages.read_retries.clone();
         let are_alike = page_types == PageTypes::Mean && planes == 1 && retries.is_off();
-        let has_sheets = !parameters.flash_page.is_off();
-        if are_alike && !has_sheets && !timing.has_slc_pages() {
+        let has_sheets = !flash_page.is_off();
+        if are_alike && !has_sheets && !has_slc_pages {
             return None;
         }
-        let luns = if has_sheets { parameters.channels * parameters.luns } else { 0 };
-        let unit = parameters.flash_page.pages(geometry.page_bytes());
+        let luns = if has_sheets { parameters.luns() } else { 0 };
+        let unit = flash_page.pages(geometry.page_bytes());
         let places = read_us.places().max(program_us.places());
         let blocks = if retries.is_off() { 0 } else { geometry.blocks() as usize };
         Some(Self {
@@ -83,15 +89,15 @@ impl Cells {
             pages_per_block: geometry.pages_per_block(),
             read_ns: (0..places).map(|place| nanoseconds(read_us.at(place))).collect(),
             program_ns: (0..places).map(|place| nanoseconds(program_us.at(place))).collect(),
-            transfer_ns: nanoseconds(parameters.transfer_us),
+            transfer_ns: nanoseconds(transfer_us),
             unit,
             sheet: planes.saturating_mul(unit),
             registers: vec![None; luns as usize],
             is_one_shot: page_types == PageTypes::OneShot,
             retries,
-            cycles: vec![parameters.pe_cycles; blocks],
+            cycles: vec![pe_cycles; blocks],
             slc_from: geometry.pages(),
-            slc_ns: [parameters.slc_read_us, parameters.slc_program_us].map(nanoseconds),
+            slc_ns: [slc_read_us, slc_program_us].map(nanoseconds),
         })
     }
 
@@ -185,14 +191,15 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ftlab_spec::Parameters;
 
     const PAGES_PER_BLOCK: u32 = 50;
 
     fn cells(timing: &str) -> Cells {
-        let timing = Timing::from_spec(&timing.parse().unwrap()).unwrap();
+        let parameters = ChipParameters::from_spec(&timing.parse().unwrap()).unwrap();
         let geometry = Geometry::new(4, PAGES_PER_BLOCK, 4096).unwrap();
-        let striping = Striping::new(timing.parameters(), &geometry);
-        Cells::new(&timing, striping, &geometry).unwrap()
+        let striping = Striping::new(&parameters, &geometry);
+        Cells::new(&parameters, striping, &geometry, false).unwrap()
     }
 
     /// The pages of a block on each of its LUNs: so many on one, so many on the next, and so on.

@@ -23,16 +23,15 @@
 
 #![forbid(unsafe_code)]
 
-mod by;
 mod cause;
 mod cells;
+mod chip;
 mod counted;
 mod faulty;
 mod flash_page;
+mod gate;
 mod geometry;
 mod hint;
-mod host_op;
-mod interval_times;
 mod ledger;
 mod luns;
 mod memory;
@@ -43,45 +42,41 @@ mod occupied;
 mod owner;
 mod page;
 mod page_times;
+mod parameters;
 mod read_retries;
-mod response_times;
 mod schedule;
 mod striping;
 mod timed;
 mod timeline;
 mod timers;
-mod timing;
 mod waits;
-mod weights;
-mod write_buffer;
+mod work;
 
-pub use by::By;
 pub use cause::{Cause, Purpose};
+pub use chip::{Answer, Chip};
 pub use counted::{Counted, Operations};
 pub use faulty::{Failures, Faults, Faulty, FaultyError};
 pub use flash_page::FlashPage;
+pub use gate::Gate;
 pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
 pub use hint::{Hint, Lifetime, NO_HANDLE};
-pub use host_op::HostOp;
 pub use memory::{Memory, MemoryError};
 pub use merge::Merge;
 pub use no_payload::NoPayload;
 pub use occupied::Occupied;
+pub use owner::{NOBODY, Owner};
 pub use page::{Content, Page};
 pub use page_times::PageTimes;
+pub use parameters::{
+    ChipParameters, ChipTimes, GcPriority, Layout, LunChoice, LunOrder, PageKinds, PageTypes,
+    Priority, Suspend,
+};
 pub use read_retries::ReadRetries;
-pub use response_times::{Recorder, ResponseTimes};
-pub use timed::{
-    Arrival, Asker, Awaited, Group, GroupTimes, Interval, Measured, RequestTimes, Step, Timed,
-};
-pub use timeline::{LunWork, Slice, SlowRequest};
-pub use timing::{
-    Arrivals, GcPriority, Layout, PageTypes, Priority, Suspend, TIMINGS, Timing, TimingParameters,
-    TimingPreset, Unit,
-};
-pub use waits::{Alike, Wait, WaitTimes, Waits};
-pub use weights::Weights;
-pub use write_buffer::{Acknowledgement, BufferCounts, BufferedWrite, WriteBuffer};
+pub use timed::{AtOnce, Pace, Timed};
+pub use timeline::{Log, LunWork, Slice};
+pub use timers::{NEVER, Timers};
+pub use waits::{Wait, Waits};
+pub use work::Work;
 
 /// What an FTL does to the medium, and what each operation is for.
 ///

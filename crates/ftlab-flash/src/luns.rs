@@ -5,8 +5,8 @@ use crate::ledger::Ledger;
 use crate::merge::{first_bits, ones};
 use crate::occupation::{Accounts, After, Booked};
 use crate::occupied::Occupied;
+use crate::parameters::{ChipParameters, ChipTimes, Priority, nanoseconds};
 use crate::striping::Striping;
-use crate::timing::{Priority, Timing, TimingParameters, nanoseconds};
 use crate::{BlockId, Geometry, Merge, Ppn};
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(crate) struct Luns {
     /// The transfer and the program, where all pages take as long.
     program_ns: u64,
     pub(crate) erase_ns: u64,
-    transfer_ns: u64,
+    pub(crate) transfer_ns: u64,
     /// Times of the cells, where they depend on the page.
     cells: Option<Box<Cells>>,
     /// Whether the program of a copy waits for its read.
@@ -66,19 +66,23 @@ struct Channels {
 }
 
 impl Luns {
-    pub(crate) fn new(timing: &Timing, geometry: &Geometry) -> Self {
-        let parameters = timing.parameters();
-        let TimingParameters { channels, luns, .. } = *parameters;
-        let count = channels * luns;
-        let transfer_ns = nanoseconds(parameters.transfer_us);
+    pub(crate) fn new(
+        parameters: &ChipParameters,
+        geometry: &Geometry,
+        has_slc_pages: bool,
+    ) -> Self {
+        let ChipTimes { read_us, program_us, erase_us, transfer_us, channels, .. } =
+            parameters.times;
+        let count = parameters.luns();
+        let transfer_ns = nanoseconds(transfer_us);
         let striping = Striping::new(parameters, geometry);
         Self {
-            read_ns: nanoseconds(parameters.read_us.mean_us()) + transfer_ns,
-            program_ns: transfer_ns + nanoseconds(parameters.program_us.mean_us()),
-            erase_ns: nanoseconds(parameters.erase_us),
+            read_ns: nanoseconds(read_us.mean_us()) + transfer_ns,
+            program_ns: transfer_ns + nanoseconds(program_us.mean_us()),
+            erase_ns: nanoseconds(erase_us),
             transfer_ns,
-            cells: Cells::new(timing, striping, geometry).map(Box::new),
-            reads_first: parameters.priority != Priority::Femu,
+            cells: Cells::new(parameters, striping, geometry, has_slc_pages).map(Box::new),
+            reads_first: parameters.order.priority != Priority::Femu,
             striping,
             all: vec![Lun::default(); count as usize],
             none_free_before: 0,

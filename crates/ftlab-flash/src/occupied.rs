@@ -15,7 +15,7 @@ pub struct Occupied {
 impl Occupied {
     /// What came after `before`.
     #[must_use]
-    pub(crate) fn since(&self, before: &Self) -> Self {
+    pub fn since(&self, before: &Self) -> Self {
         let less = |now: &[u64], then: &[u64]| {
             let then = then.iter().copied().chain(std::iter::repeat(0));
             now.iter().zip(then).map(|(now, then)| now - then).collect()

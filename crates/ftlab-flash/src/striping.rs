@@ -1,6 +1,6 @@
 //! Where the pages of a block are.
 
-use crate::timing::{Layout, TimingParameters};
+use crate::parameters::{ChipParameters, Layout};
 use crate::{BlockId, BlockOf, Geometry, Ppn};
 use std::ops::Range;
 
@@ -17,12 +17,12 @@ pub(crate) enum Striping {
 }
 
 impl Striping {
-    pub(crate) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
-        let luns = parameters.channels * parameters.luns;
-        let unit = parameters.flash_page.pages(geometry.page_bytes());
+    pub(crate) fn new(parameters: &ChipParameters, geometry: &Geometry) -> Self {
+        let luns = parameters.luns();
+        let unit = parameters.pages.flash_page.pages(geometry.page_bytes());
         let (pages_per_block, block_of) = (geometry.pages_per_block(), geometry.block_of());
         let is_even = luns.is_power_of_two() && pages_per_block.is_multiple_of(luns);
-        match parameters.layout {
+        match parameters.times.layout {
             Layout::Superblock if unit == 1 && is_even => Self::Even { mask: luns - 1, block_of },
             Layout::Superblock => Self::Superblock { luns, unit, pages_per_block, block_of },
             Layout::Block => Self::Block { luns, block_of },

@@ -6,7 +6,7 @@ use std::hint::select_unpredictable;
 /// the two; a change plays the games above it again, as far as another one wins. Against a heap it has no searches
 /// whose outcome the processor would have to guess.
 #[derive(Debug, Clone)]
-pub(crate) struct Timers {
+pub struct Timers {
     /// Node -> who won there; node 1 is the final, the players of node n come from 2n and 2n + 1, and the second half
     /// are the things themselves.
     nodes: Vec<Timer>,
@@ -19,11 +19,11 @@ struct Timer {
 }
 
 /// Nothing is due.
-pub(crate) const NEVER: u64 = u64::MAX;
+pub const NEVER: u64 = u64::MAX;
 
 impl Timers {
     /// So many, or a few more, of which none is due.
-    pub(crate) fn new(count: usize) -> Self {
+    pub fn new(count: usize) -> Self {
         let leaves = count.next_power_of_two().max(2);
         let mut timers = Self { nodes: vec![Timer { time: NEVER, index: 0 }; 2 * leaves] };
         for index in 0..leaves {
@@ -42,19 +42,20 @@ impl Timers {
 
     /// Who comes first, of several at once the one with the least number, and when.
     #[inline]
-    pub(crate) fn first(&self) -> (u64, usize) {
+    pub fn first(&self) -> (u64, usize) {
         let Timer { time, index } = self.nodes[1];
         (time, index as usize)
     }
 
+    /// When something is due.
     #[inline]
-    pub(crate) fn get(&self, index: usize) -> u64 {
+    pub fn get(&self, index: usize) -> u64 {
         self.nodes[self.leaves() + index].time
     }
 
     /// Something is due at this time; there may be more things than there were.
     #[inline]
-    pub(crate) fn set(&mut self, index: usize, time: u64) {
+    pub fn set(&mut self, index: usize, time: u64) {
         if index >= self.leaves() {
             self.grow(index);
         }

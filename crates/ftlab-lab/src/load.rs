@@ -4,7 +4,7 @@
 //! At a load of 0.5, half as many come, at random and independent of each other.
 
 use crate::LabError;
-use ftlab_flash::{Arrivals, Timing, Unit};
+use ftlab_host::{Arrivals, Timing, Unit};
 use ftlab_sim::result::{Config, OperationTimes, RequestsResult, RunResult};
 use ftlab_sim::{Experiment, Progress, SimError};
 use ftlab_spec::Spec;

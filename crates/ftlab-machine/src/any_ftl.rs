@@ -4,15 +4,12 @@ use crate::error::MachineError;
 use crate::page_ages::{Moves, PAGE_BYTES, PageAges};
 use crate::picture::{self, Picture};
 use crate::policies::OwnPolicies;
-use crate::requests::{self, RequestPart};
 use crate::slc_cache::{SlcCache, SlcCached};
 use crate::steps::{Recorder, Step};
 use crate::stop::Stop;
 use crate::watch::{PageWatch, Watch};
 use crate::watching::Watching;
-use ftlab_flash::{
-    Failures, Faults, Faulty, Geometry, Interval, Measured, NoPayload, Timed, Timing,
-};
+use ftlab_flash::{Chip, Failures, Faults, Faulty, Geometry, NoPayload};
 use ftlab_ftl::page::{DriveConfig, Refreshed};
 #[cfg(feature = "timed")]
 use ftlab_ftl::registry::build as build_timed;
@@ -22,6 +19,7 @@ use ftlab_ftl::registry::{self, DynFtl};
 use ftlab_ftl::{
     Broken, Counters, MemoryBytes, Metadata, PageBatch, PlacementHandles, SlcCounts, StreamUse,
 };
+use ftlab_host::{Host, HostedFlash, Interval, Measured, RequestPart, Timing};
 use ftlab_spec::Spec;
 
 /// An FTL of any kind over flash of any kind. Flash without a clock that never fails compiles away, and
@@ -29,15 +27,16 @@ use ftlab_spec::Spec;
 /// nobody reads if time is not simulated.
 pub struct AnyFtl {
     kind: Kind,
-    has_clock: bool,
+    /// Who asks for pages, if time is simulated.
+    host: Option<Host>,
 }
 
 /// The first is compiled for every policy, and so is the second with the feature `timed`. Runs with failures are few,
 /// so theirs have the policy in a box: each call of it costs them, and a third of the machine code is saved.
 enum Kind {
     Plain(DynFtl<NoPayload, Watch>),
-    Timed(DynFtl<Timed<NoPayload>, PageWatch>),
-    Faulty(DynFtl<Timed<Faulty<NoPayload>>, PageWatch>),
+    Timed(DynFtl<HostedFlash<NoPayload>, PageWatch>),
+    Faulty(DynFtl<HostedFlash<Faulty<NoPayload>>, PageWatch>),
     /// Small drives only: the policy is in a box, too.
     Recorded(DynFtl<NoPayload, Recorder>),
 }
@@ -54,20 +53,15 @@ macro_rules! any {
     };
 }
 
-/// Calls the same method of the clock, if there is one.
-macro_rules! clock {
-    ($any_ftl:expr, $clock:ident => $call:expr) => {
+/// Calls the same method of the host and its FTL, if time is simulated.
+macro_rules! hosted {
+    ($any_ftl:expr, $host:ident, $ftl:ident => $call:expr) => {
         match $any_ftl {
-            AnyFtl { has_clock: false, .. }
-            | AnyFtl { kind: Kind::Plain(_) | Kind::Recorded(_), .. } => None,
-            AnyFtl { kind: Kind::Timed(ftl), .. } => {
-                let $clock = ftl.flash_mut();
-                Some($call)
+            AnyFtl { host: None, .. } | AnyFtl { kind: Kind::Plain(_) | Kind::Recorded(_), .. } => {
+                None
             }
-            AnyFtl { kind: Kind::Faulty(ftl), .. } => {
-                let $clock = ftl.flash_mut();
-                Some($call)
-            }
+            AnyFtl { kind: Kind::Timed($ftl), host: Some($host) } => Some($call),
+            AnyFtl { kind: Kind::Faulty($ftl), host: Some($host) } => Some($call),
         }
     };
 }
@@ -87,28 +81,31 @@ impl AnyFtl {
         watches_pages: bool,
     ) -> Result<Self, MachineError> {
         let geometry: Geometry = config.geometry;
-        let has_clock = timing.is_some();
         let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
-        if !has_clock && faults.is_none() && !watches_pages {
+        if timing.is_none() && faults.is_none() && !watches_pages {
             let kind =
                 Kind::Plain(policies.build(registry::build, spec, config, NoPayload, watch)?);
-            return Ok(Self { kind, has_clock });
+            return Ok(Self { kind, host: None });
         }
+        let has_host = timing.is_some();
         let timing = timing.cloned().unwrap_or_default();
+        let host_of = |chip: &Chip| has_host.then(|| Host::new(&timing, chip, &geometry));
         let ages = watches_pages.then(|| PageAges::new(config.logical_pages));
         let watch = PageWatch { watch, ages };
-        let kind = match faults {
+        let (kind, host) = match faults {
             None => {
-                let flash = Timed::new(NoPayload, &timing, &geometry);
-                Kind::Timed(policies.build(build_timed, spec, config, flash, watch)?)
+                let flash = timing.over(NoPayload, &geometry);
+                let host = host_of(flash.chip());
+                (Kind::Timed(policies.build(build_timed, spec, config, flash, watch)?), host)
             }
             Some(faults) => {
                 let faulty = Faulty::new(NoPayload, &geometry, faults);
-                let flash = Timed::new(faulty, &timing, &geometry);
-                Kind::Faulty(policies.build(registry::build_boxed, spec, config, flash, watch)?)
+                let flash = timing.over(faulty, &geometry);
+                let (host, build) = (host_of(flash.chip()), registry::build_boxed);
+                (Kind::Faulty(policies.build(build, spec, config, flash, watch)?), host)
             }
         };
-        Ok(Self { kind, has_clock })
+        Ok(Self { kind, host })
     }
 
     /// The same with an SLC cache before it, on a drive like this: its blocks come on top. The timing has to have
@@ -124,7 +121,7 @@ impl AnyFtl {
                 remedy: "give a smaller size, or larger blocks (--pages-per-block)",
             });
         };
-        let Self { kind, has_clock } = self;
+        let Self { kind, host } = self;
         let (geometry, logical) = (&config.geometry, config.logical_pages);
         let kind = match kind {
             Kind::Plain(ftl) => {
@@ -141,7 +138,7 @@ impl AnyFtl {
                 });
             }
         };
-        Ok(Self { kind, has_clock })
+        Ok(Self { kind, host })
     }
 
     /// What happened in its SLC cache, if it has one.
@@ -155,7 +152,7 @@ impl AnyFtl {
         let geometry: Geometry = config.geometry;
         let recorder = Recorder::new(Watch::new(geometry.blocks(), geometry.pages_per_block()));
         let ftl = registry::build_page_mapped_boxed(spec, config, NoPayload, recorder)?;
-        Ok(Self { kind: Kind::Recorded(Box::new(ftl)), has_clock: false })
+        Ok(Self { kind: Kind::Recorded(Box::new(ftl)), host: None })
     }
 
     /// The steps so far, in order; none unless they are recorded.
@@ -166,79 +163,69 @@ impl AnyFtl {
     /// Carries out the writes and trims of a batch. `arrivals_us` has the arrival of each write; it is
     /// empty unless writes arrive by the clock of a trace.
     pub fn apply(&mut self, batch: &PageBatch, arrivals_us: &[u64]) -> Result<(), Stop> {
-        clock!(self, clock => clock.expect(arrivals_us));
-        any!(&mut self.kind, ftl => ftl.apply(batch).map_err(Stop::from))
+        let hosted = hosted!(self, host, ftl => host.write_pages(&mut **ftl, batch, arrivals_us).map_err(Stop::from));
+        hosted.unwrap_or_else(|| self.apply_without_host(batch))
     }
 
     /// The same at one time of the clock, in nanoseconds; when the last of its writes is complete, or 0 if
     /// it has none or there is no clock.
     pub fn apply_at(&mut self, batch: &PageBatch, arrival_ns: u64) -> Result<u64, Stop> {
-        clock!(self, clock => clock.expect_at(arrival_ns, batch.writes.len()));
-        any!(&mut self.kind, ftl => ftl.apply(batch).map_err(Stop::from))?;
-        Ok(clock!(self, clock => clock.take_done_ns()).unwrap_or(0))
+        let hosted = hosted!(self, host, ftl => host.write_pages_at(&mut **ftl, batch, arrival_ns).map_err(Stop::from));
+        hosted.unwrap_or_else(|| self.apply_without_host(batch).map(|()| 0))
+    }
+
+    fn apply_without_host(&mut self, batch: &PageBatch) -> Result<(), Stop> {
+        any!(&mut self.kind, ftl => ftl.apply(batch).map_err(Stop::from))
     }
 
     /// Carries out parts of requests, in order, whose writes are those of `batch`. Without a clock it does
     /// nothing.
     pub fn serve(&mut self, batch: &PageBatch, parts: &[RequestPart]) -> Result<(), Stop> {
-        match &mut self.kind {
-            Kind::Timed(ftl) => requests::serve(&mut **ftl, batch, parts),
-            Kind::Faulty(ftl) => requests::serve(&mut **ftl, batch, parts),
-            Kind::Plain(_) | Kind::Recorded(_) => Ok(()),
-        }
+        hosted!(self, host, ftl => host.serve(&mut **ftl, batch, parts).map_err(Stop::from))
+            .unwrap_or(Ok(()))
     }
 
     /// Passes time until a request of a host is complete, at most to `until_ns`: which host, and when.
     pub fn await_hosts(&mut self, until_ns: u64) -> Result<Option<(u32, u64)>, Stop> {
-        match &mut self.kind {
-            Kind::Timed(ftl) => requests::await_hosts(&mut **ftl, until_ns),
-            Kind::Faulty(ftl) => requests::await_hosts(&mut **ftl, until_ns),
-            Kind::Plain(_) | Kind::Recorded(_) => Ok(None),
-        }
+        hosted!(self, host, ftl => host.await_any(&mut **ftl, until_ns).map_err(Stop::from))
+            .unwrap_or(Ok(None))
     }
 
-    /// Writes everything that is in the write buffer of the flash.
+    /// Writes everything that is in the write buffer.
     pub fn empty_buffer(&mut self) -> Result<(), Stop> {
-        match &mut self.kind {
-            Kind::Timed(ftl) => requests::empty_buffer(&mut **ftl),
-            Kind::Faulty(ftl) => requests::empty_buffer(&mut **ftl),
-            Kind::Plain(_) | Kind::Recorded(_) => Ok(()),
-        }
+        hosted!(self, host, ftl => host.write_buffered(&mut **ftl).map_err(Stop::from))
+            .unwrap_or(Ok(()))
     }
 
     /// Pages that the host has written and that never come to the FTL, since time is measured, and those that
     /// have not yet.
     pub fn absorbed(&self) -> [u64; 2] {
-        match &self.kind {
-            Kind::Timed(ftl) => ftl.flash().absorbed(),
-            Kind::Faulty(ftl) => ftl.flash().absorbed(),
-            Kind::Plain(_) | Kind::Recorded(_) => [0; 2],
-        }
+        self.host.as_ref().map_or([0; 2], Host::absorbed)
     }
 
     /// Requests and operations of the flash that are not complete.
     pub fn pending(&mut self) -> usize {
-        clock!(self, clock => clock.pending()).unwrap_or(0)
+        hosted!(self, host, ftl => host.pending() + ftl.flash().chip().pending()).unwrap_or(0)
     }
 
     /// When everything so far is complete, in nanoseconds; none without a clock.
     pub fn end_ns(&mut self) -> Option<u64> {
-        clock!(self, clock => clock.end_ns())
+        hosted!(self, _host, ftl => ftl.flash().chip().end_ns())
     }
 
     /// Measures time from here on.
     pub fn measure(&mut self) {
-        clock!(self, clock => clock.measure());
+        hosted!(self, host, ftl => host.measure(ftl.flash_mut()));
     }
 
     /// The time since the last interval; none without a clock.
     pub fn end_interval(&mut self) -> Option<Interval> {
-        clock!(self, clock => clock.end_interval())
+        hosted!(self, host, ftl => host.end_interval(ftl.flash_mut()))
     }
 
     /// The time that was measured; none without a clock.
     pub fn measured(&mut self) -> Option<Measured> {
-        clock!(self, clock => clock.measured())
+        hosted!(self, host, ftl => host.measured(ftl.flash()))
     }
 
     /// What has failed so far.

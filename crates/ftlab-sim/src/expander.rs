@@ -2,9 +2,9 @@
 
 use crate::SimError;
 use crate::schedule::Marks;
-use ftlab_flash::{Arrival, Asker, HostOp, Lpn};
+use ftlab_flash::Lpn;
 use ftlab_ftl::PageBatch;
-use ftlab_machine::RequestPart;
+use ftlab_host::{Arrival, Asker, HostOp, RequestPart};
 use ftlab_trace::pages::{Lacking, PageSink};
 use ftlab_trace::{Op, RequestBatch};
 use std::collections::VecDeque;

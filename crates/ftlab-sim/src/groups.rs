@@ -2,7 +2,7 @@
 
 use crate::format::grouped;
 use crate::response_summary::ResponseSummary;
-use ftlab_flash::{Group, GroupTimes};
+use ftlab_host::{Group, GroupTimes};
 use ftlab_trace::pages::SECTOR_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
 use crate::workload::Workload;
 use ftlab_fio::JobFile;
-use ftlab_flash::Weights;
+use ftlab_host::Weights;
 use ftlab_spec::Spec;
 use ftlab_trace::Space;
 use ftlab_trace::{

@@ -76,8 +76,9 @@ pub use error::SimError;
 pub use experiment::{
     BATCH_WRITES, Experiment, GENERATOR_DRIVE_WRITES, Length, UNTIL_STEADY_DRIVE_WRITES,
 };
-pub use ftlab_flash::{Faults, TIMINGS, TimingPreset};
+pub use ftlab_flash::Faults;
 pub use ftlab_ftl::colours;
+pub use ftlab_host::{TIMINGS, TimingPreset};
 pub use ftlab_machine::{MachineError, OwnPolicies, SlcCache, WhenFull};
 pub use ftlab_trace::StreamMap;
 pub use identity::{ExperimentIdentity, RunIdentity, WorkloadIdentity};

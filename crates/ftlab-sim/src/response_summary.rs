@@ -1,7 +1,7 @@
 //! How long something took: mean, quantiles and tail.
 
 use crate::fact::facts;
-use ftlab_flash::ResponseTimes;
+use ftlab_host::ResponseTimes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

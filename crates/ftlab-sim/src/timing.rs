@@ -4,9 +4,10 @@ use crate::fact::facts;
 use crate::groups::GroupResult;
 use crate::parameters::named;
 use crate::response_summary::ResponseSummary;
-use ftlab_flash::{
-    Alike, Arrivals, BufferCounts, HostOp, Interval, Measured, RequestTimes, ResponseTimes, Slice,
-    SlowRequest, Timing, Wait, WaitTimes,
+use ftlab_flash::{Slice, Wait};
+use ftlab_host::{
+    Alike, Arrivals, BufferCounts, HostOp, Interval, Measured, RequestTimes, ResponseTimes,
+    SlowRequest, Timing, WaitTimes,
 };
 use ftlab_spec::Spec;
 use schemars::JsonSchema;
@@ -38,7 +39,7 @@ impl TimingSummary {
 facts! {
     Run:
     /// Time on the simulated flash; what each number means is in the documentation of
-    /// `ftlab_flash::Timed`.
+    /// `ftlab_host` and `ftlab_flash::Timed`.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
     pub struct TimingResult {
         /// Seconds from the end of the last operation before counting to that of the last one counted.
@@ -357,7 +358,7 @@ impl TimingResult {
         };
         let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
         let elapsed_ns = measured.elapsed_ns;
-        let iops = per_second(measured.host_writes, elapsed_ns);
+        let iops = per_second(measured.work.host_writes, elapsed_ns);
         let share = |busy: &u64| *busy as f64 / elapsed_ns.max(1) as f64;
         let occupied = &measured.occupied;
         let mean = |i: &Interval| i.response_sum_ns as f64 / i.responses.max(1) as f64;
@@ -381,12 +382,12 @@ impl TimingResult {
             lun_queue_mean: occupied.queued_ns.iter().map(share).collect(),
             channel_busy_share: occupied.channel_ns.iter().map(share).collect(),
             lun_seconds: LunSeconds {
-                host_writes: seconds(measured.host_writes_ns),
-                host_reads: seconds(measured.host_reads_ns),
-                relocations: seconds(measured.relocations_ns),
-                merges: seconds(measured.merges_ns),
-                erases: seconds(measured.erases_ns),
-                others: seconds(measured.others_ns),
+                host_writes: seconds(measured.work.host_writes_ns),
+                host_reads: seconds(measured.work.host_reads_ns),
+                relocations: seconds(measured.work.relocations_ns),
+                merges: seconds(measured.work.merges_ns),
+                erases: seconds(measured.work.erases_ns),
+                others: seconds(measured.work.others_ns),
             },
         }
     }

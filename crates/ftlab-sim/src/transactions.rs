@@ -2,7 +2,7 @@
 
 use crate::response_summary::ResponseSummary;
 use crate::timing::TransactionsResult;
-use ftlab_flash::Recorder;
+use ftlab_host::Recorder;
 use ftlab_trace::Done;
 
 /// Transactions that are complete.

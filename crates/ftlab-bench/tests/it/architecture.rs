@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
-const MAY_USE: [(&str, &[&str]); 20] = [
+const MAY_USE: [(&str, &[&str]); 21] = [
     ("ftlab-spec", &[]),
     ("ftlab-hardware", &[]),
     ("ftlab-flash", &[]),
@@ -16,7 +16,8 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("ftlab-workload", &["ftlab-fio", "ftlab-hardware", "ftlab-random", "ftlab-trace"]),
     ("ftlab-analysis", &["ftlab-trace"]),
     ("ftlab-model", &[]),
-    ("ftlab-machine", &["ftlab-flash", "ftlab-ftl"]),
+    ("ftlab-host", &["ftlab-flash", "ftlab-ftl"]),
+    ("ftlab-machine", &["ftlab-flash", "ftlab-ftl", "ftlab-host"]),
     (
         "ftlab-sim",
         &[
@@ -25,6 +26,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
             "ftlab-flash",
             "ftlab-ftl",
             "ftlab-hardware",
+            "ftlab-host",
             "ftlab-machine",
             "ftlab-trace",
             "ftlab-workload",
@@ -37,6 +39,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
             "ftlab-flash",
             "ftlab-ftl",
             "ftlab-hardware",
+            "ftlab-host",
             "ftlab-sim",
             "ftlab-trace",
             "ftlab-workload",
@@ -44,7 +47,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ),
     ("ftlab-record", &["ftlab-trace"]),
     ("ftlab-report", &["ftlab-analysis", "ftlab-sim", "ftlab-trace"]),
-    ("ftlab-device", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
+    ("ftlab-device", &["ftlab-flash", "ftlab-ftl", "ftlab-host", "ftlab-trace"]),
     (
         "ftlab-cli",
         &[
@@ -81,6 +84,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
         &[
             "ftlab-flash",
             "ftlab-ftl",
+            "ftlab-host",
             "ftlab-lab",
             "ftlab-machine",
             "ftlab-sim",

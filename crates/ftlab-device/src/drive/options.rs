@@ -3,10 +3,11 @@
 use crate::media::{
     HEADER_BYTES, Layout, MediaError, Notice, Superblock, batch_bytes_max, pages_max,
 };
-use ftlab_flash::{Lpn, NoPayload, Timing};
+use ftlab_flash::{Lpn, NoPayload};
 use ftlab_ftl::page::{DriveConfig, Hints, Resume as _};
 use ftlab_ftl::registry::{self, BuildError, DriveShape};
 use ftlab_ftl::{Archive, Ftl as _};
+use ftlab_host::Timing;
 use ftlab_spec::Spec;
 use std::io;
 use std::num::NonZeroU32;

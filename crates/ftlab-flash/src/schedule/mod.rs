@@ -10,21 +10,20 @@
 
 mod accounts;
 mod channels;
-mod gate;
 mod operation;
 mod under_way;
 
+use crate::gate::Gate;
 use crate::ledger::Ledger;
 use crate::occupied::Occupied;
 use crate::owner::{NOBODY, Owner};
+use crate::parameters::{ChipParameters, LunChoice, nanoseconds};
 use crate::striping::Striping;
 use crate::timers::{NEVER, Timers};
-use crate::timing::{TimingParameters, nanoseconds};
 use crate::waits::Waits;
 use crate::{BlockId, Geometry, Ppn};
 use accounts::{Accounts, Doing};
 use channels::Channels;
-pub(crate) use gate::Gate;
 use operation::{Kind, Operation, Operations, Queues, Urgency};
 use std::collections::VecDeque;
 use under_way::UnderWay;
@@ -109,8 +108,10 @@ enum Phase {
 }
 
 impl Schedule {
-    pub(crate) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
-        let count = parameters.channels * parameters.luns;
+    pub(crate) fn new(parameters: &ChipParameters, geometry: &Geometry) -> Self {
+        let count = parameters.luns();
+        let LunChoice { gc_priority, suspend, suspend_us, suspend_max: times_max } =
+            parameters.choice;
         let lun = Lun {
             queues: Queues::default(),
             phase: Phase::Rest,
@@ -122,25 +123,24 @@ impl Schedule {
             queued_ns: 0,
             transfers: 0,
         };
-        let times_max = parameters.suspend_max;
         let striping = Striping::new(parameters, geometry);
         Self {
             now: 0,
             times: Times {
-                erase: nanoseconds(parameters.erase_us),
-                transfer: nanoseconds(parameters.transfer_us),
+                erase: nanoseconds(parameters.times.erase_us),
+                transfer: nanoseconds(parameters.times.transfer_us),
             },
             striping,
-            urgency: Urgency::new(parameters.gc_priority),
+            urgency: Urgency::new(gc_priority),
             suspends: Suspends {
-                programs: parameters.suspend.programs(),
-                erases: parameters.suspend.erases(),
-                cost_ns: nanoseconds(parameters.suspend_us),
+                programs: suspend.programs(),
+                erases: suspend.erases(),
+                cost_ns: nanoseconds(suspend_us),
                 times_max: if times_max == 0 { u32::MAX } else { times_max },
             },
             luns: vec![lun; count as usize],
             timers: Timers::new(count as usize),
-            channels: Channels::new(parameters.channels, count),
+            channels: Channels::new(parameters.times.channels, count),
             operations: Operations::default(),
             under_way: UnderWay::new(geometry, striping.luns_of(BlockId(0)).len() as u32),
             collected: Gate::default(),

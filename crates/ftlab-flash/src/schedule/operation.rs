@@ -1,7 +1,7 @@
 //! Operations, and the queues in which they wait for their LUN.
 
 use crate::owner::Owner;
-use crate::timing::GcPriority;
+use crate::parameters::GcPriority;
 use std::ops::{Index, IndexMut};
 
 /// What an operation is, and for whom.

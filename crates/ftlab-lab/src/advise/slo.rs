@@ -1,7 +1,7 @@
 //! Service-level objectives: a response time that requests of a kind have to keep.
 
 use crate::load::with;
-use ftlab_flash::{Timing, Unit};
+use ftlab_host::{Timing, Unit};
 use ftlab_sim::SimError;
 use ftlab_sim::result::{ResponseSummary, RunResult};
 use ftlab_spec::Spec;

@@ -7,7 +7,7 @@ use super::items::WorkloadItem;
 use super::scalar::Scalar;
 use super::scale::Scale;
 use super::variables::Variables;
-use ftlab_flash::Timing;
+use ftlab_host::Timing;
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Workload};
 use ftlab_spec::{Spec, Value};
 use std::fmt::Display;

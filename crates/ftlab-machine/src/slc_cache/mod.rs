@@ -12,7 +12,7 @@
 //! and the folds and what the FTL relocates per host write.
 //!
 //! The blocks of the cache have the numbers after those of the FTL, and their pages are SLC pages to
-//! [`Timed`](ftlab_flash::Timed). Their erases are a stream of their own, and not among those that wear is levelled over.
+//! [`Chip`](ftlab_flash::Chip). Their erases are a stream of their own, and not among those that wear is levelled over.
 
 mod options;
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! An SLC cache against a naive twin, closed forms, and times known by hand.
 
 use super::{SlcCache, SlcCounts, WhenFull};
-use crate::{AnyFtl, OwnPolicies, RequestPart};
-use ftlab_flash::{Arrival, Asker, Geometry, HostOp, Lpn, RequestTimes, Timing};
+use crate::{AnyFtl, OwnPolicies};
+use ftlab_flash::{Geometry, Lpn};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::{Counters, PageBatch};
+use ftlab_host::{Arrival, Asker, HostOp, RequestPart, RequestTimes, Timing};
 
 const LOGICAL: u32 = 1024;
 
@@ -181,7 +182,7 @@ fn one_page_at_a_time_takes_the_sum_of_all_operations() {
         // Slow and fast pages are programmed about as often.
         let precision = if timing.contains("each") { 0.01 } else { 1e-9 };
         assert!((ratio - 1.0).abs() < precision, "{timing}: {ratio}");
-        assert_eq!(measured.host_writes, counts.writes);
+        assert_eq!(measured.work.host_writes, counts.writes);
     }
 }
 

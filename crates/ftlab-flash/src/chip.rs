@@ -1,0 +1,436 @@
+//! The chips of a drive: LUNs, channels and cells, what is under way on them, and the clock.
+//!
+//! They know nothing of hosts but this: somebody asks, at the present, for pages that are [awaited](crate::Purpose).
+//! Whoever asks passes time, and takes the [answer].
+//!
+//! [answer]: Chip::take_answer
+
+use crate::cause::Purpose;
+use crate::cells::Reader;
+use crate::ledger::Ledger;
+use crate::luns::Luns;
+use crate::merge::Merge;
+use crate::occupation::After;
+use crate::occupied::Occupied;
+use crate::owner::{NOBODY, Owner};
+use crate::parameters::{ChipParameters, Priority};
+use crate::schedule::Schedule;
+use crate::timeline::Log;
+use crate::waits::Waits;
+use crate::work::Work;
+use crate::{BlockId, Geometry, Ppn};
+
+/// The chips of a drive, and their clock.
+#[derive(Debug, Clone)]
+pub struct Chip {
+    /// The present, before which nothing starts that is asked for from here on.
+    now: u64,
+    luns: Luns,
+    /// LUNs that choose what to do next, if they do.
+    schedule: Option<Box<Schedule>>,
+    /// Whether they do so already.
+    chooses: bool,
+    /// Whether a page write of the host waited -> every copy so far for which it did is complete by then.
+    moved_by: [u64; 2],
+    /// The same of every erase and read of a collection that a host write had to wait for.
+    collected_by: u64,
+    /// Whether operations wait for those that they depend on.
+    has_dependencies: bool,
+    /// Whether something has been done for a page write of the host that is not programmed yet.
+    is_awaited: bool,
+    /// For whom the host asks.
+    owner: Owner,
+    answer: Answer,
+    /// What the page waited for that is complete last of those that are answered.
+    answered_waits: Waits,
+    work: Work,
+}
+
+/// When what the host asked for is complete.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// When the last of those pages is, of which it is known; none if it is known of none.
+    pub done_ns: Option<u64>,
+    /// Pages of which [time](Chip::advance) will tell.
+    pub pending: u32,
+}
+
+impl Chip {
+    /// The chips of a drive of this geometry; pages beyond it are SLC pages, if there are some.
+    pub fn new(parameters: &ChipParameters, geometry: &Geometry, has_slc_pages: bool) -> Self {
+        let priority = parameters.order.priority;
+        let chooses = priority == Priority::ReadFirst;
+        Self {
+            now: 0,
+            luns: Luns::new(parameters, geometry, has_slc_pages),
+            schedule: chooses.then(|| Box::new(Schedule::new(parameters, geometry))),
+            chooses: false,
+            moved_by: [0; 2],
+            collected_by: 0,
+            has_dependencies: priority != Priority::Femu,
+            is_awaited: false,
+            owner: NOBODY,
+            answer: Answer::default(),
+            answered_waits: Waits::default(),
+            work: Work::default(),
+        }
+    }
+
+    /// Keeps accounts of what operations of the host wait for, and a log of what LUNs do, or none.
+    pub fn keep_accounts(&mut self, keeps_log: bool) {
+        match &mut self.schedule {
+            Some(schedule) => schedule.keep_accounts(keeps_log),
+            None => self.luns.keep_accounts(keeps_log),
+        }
+    }
+
+    /// A block had been erased so often before, beside what the parameters say.
+    pub fn wear(&mut self, block: BlockId, erases: u32) {
+        self.luns.wear(block, erases);
+    }
+
+    /// How many LUNs there are.
+    pub fn luns(&self) -> u32 {
+        self.luns.count()
+    }
+
+    /// Time that a page takes from or to the drive, in nanoseconds.
+    pub fn transfer_ns(&self) -> u64 {
+        self.luns.transfer_ns
+    }
+}
+
+/// The clock.
+impl Chip {
+    /// The present, in nanoseconds.
+    #[inline]
+    pub fn now_ns(&self) -> u64 {
+        self.now
+    }
+
+    /// When everything so far is complete, in nanoseconds, as far as that is known.
+    pub fn end_ns(&self) -> u64 {
+        let chosen = self.schedule.as_ref().map_or(0, |schedule| schedule.now());
+        self.luns.end().max(chosen)
+    }
+
+    /// It is this time, in nanoseconds, or later: time does not run back.
+    #[inline]
+    pub fn pass_to(&mut self, time_ns: u64) {
+        self.now = self.now.max(time_ns);
+    }
+
+    /// Everything so far is complete; from here on, LUNs choose what to do next, if they do.
+    pub fn begin_to_choose(&mut self) {
+        self.now = self.luns.end();
+        if let Some(schedule) = &mut self.schedule {
+            schedule.begin_at(self.now);
+            self.chooses = true;
+        }
+    }
+
+    /// What comes first, up to `until_ns`: a page that somebody asked for is complete; when, and for whom. None if it
+    /// is known of all when they are complete.
+    #[inline]
+    pub fn advance(&mut self, until_ns: u64) -> Option<(u64, Owner)> {
+        self.schedule()?.advance(until_ns)
+    }
+
+    /// From when on all LUNs are at rest, if that is before this time, up to which nobody asks for anything.
+    pub fn rest_before(&mut self, until_ns: u64) -> Option<u64> {
+        let now = self.now;
+        let mut rest = now.max(self.luns.end());
+        if let Some(schedule) = self.schedule() {
+            while schedule.pending() > 0 {
+                let next = schedule.next_event();
+                if next >= until_ns {
+                    return None;
+                }
+                // Nobody waits for any of it.
+                schedule.advance(next);
+            }
+            rest = now.max(schedule.now());
+            schedule.advance(rest);
+        }
+        (rest < until_ns).then_some(rest)
+    }
+
+    /// Operations that are not complete, where LUNs choose what to do next.
+    pub fn pending(&self) -> usize {
+        self.schedule.as_ref().map_or(0, |schedule| schedule.pending())
+    }
+}
+
+/// What the host asks for.
+impl Chip {
+    /// From here on, what the host asks for is for this owner, and this request in the log.
+    #[inline]
+    pub fn ask_for(&mut self, owner: Owner, request: Option<u64>) {
+        self.owner = owner;
+        if let Some(ledger) = self.ledger_mut() {
+            ledger.request = request;
+        }
+    }
+
+    /// The host reads a page.
+    #[inline]
+    pub fn read_for_host(&mut self, from: Ppn) {
+        let (owner, now) = (self.owner, self.now);
+        self.luns.sense(from, Reader::Host { request: owner, now });
+        let time_ns = self.luns.read_ns(from);
+        self.work.host_reads_ns += time_ns;
+        if let Some(schedule) = self.schedule() {
+            schedule.read(from, time_ns, owner);
+            self.answer.pending += 1;
+            return;
+        }
+        let done = self.luns.read(from, now, true);
+        self.answer(done);
+    }
+
+    /// When what the host asked for since the last call is complete.
+    #[inline]
+    pub fn take_answer(&mut self) -> Answer {
+        std::mem::take(&mut self.answer)
+    }
+
+    /// What the page waited for that is complete last of the last answer, if accounts are kept.
+    pub fn answered_waits(&self) -> Waits {
+        self.answered_waits
+    }
+
+    /// What the page waited for that [was complete](Self::advance) last, if accounts are kept of LUNs that choose what to
+    /// do next.
+    pub fn latest_waits(&self) -> Option<Waits> {
+        let ledger = self.schedule.as_ref().and_then(|schedule| schedule.ledger());
+        ledger.map(|ledger| ledger.latest)
+    }
+
+    /// It is known of another page when it is complete.
+    #[inline]
+    fn answer(&mut self, done: u64) {
+        if self.answer.done_ns.is_none_or(|latest| done > latest) {
+            self.answer.done_ns = Some(done);
+            if let Some(ledger) = self.luns.ledger() {
+                self.answered_waits = ledger.latest;
+            }
+        }
+    }
+}
+
+/// What is measured.
+impl Chip {
+    /// What was done so far.
+    pub fn work(&self) -> &Work {
+        &self.work
+    }
+
+    /// How occupied everything was up to this time, which is not before the present.
+    pub fn occupied(&self, until_ns: u64) -> Occupied {
+        match &self.schedule {
+            Some(schedule) => schedule.occupied(),
+            None => self.luns.occupied(until_ns),
+        }
+    }
+
+    /// What LUNs did of late, if it is kept.
+    pub fn log(&self) -> Option<&Log> {
+        let ledger = self.schedule.as_ref().and_then(|schedule| schedule.ledger());
+        ledger.or_else(|| self.luns.ledger())?.log.as_ref()
+    }
+
+    /// The same, to forget some of it.
+    pub fn log_mut(&mut self) -> Option<&mut Log> {
+        self.ledger_mut()?.log.as_mut()
+    }
+
+    #[inline]
+    fn ledger_mut(&mut self) -> Option<&mut Ledger> {
+        match &mut self.schedule {
+            Some(schedule) => schedule.ledger_mut(),
+            None => self.luns.ledger_mut(),
+        }
+    }
+}
+
+/// What the FTL asks for.
+impl Chip {
+    /// Whether the next thing that is awaited is the first for a page write of the host.
+    #[inline]
+    pub(crate) fn begins_host_write(&self, purpose: Purpose) -> bool {
+        purpose.is_awaited && !self.is_awaited
+    }
+
+    /// A page write of the host begins at this time, or at the present if that is later.
+    #[inline]
+    pub(crate) fn begin_host_write(&mut self, arrival: u64) {
+        self.pass_to(arrival);
+        self.is_awaited = true;
+    }
+
+    /// Programs a page with new content: when that is complete, if it is known and a page write of the host.
+    #[inline]
+    pub(crate) fn program(&mut self, to: Ppn, is_awaited: bool) -> Option<u64> {
+        let (now, time_ns) = (self.now, self.luns.program_ns(to));
+        if !is_awaited {
+            self.work.others_ns += time_ns;
+            match self.schedule() {
+                Some(schedule) => schedule.program(to, time_ns, false, NOBODY),
+                None => _ = self.luns.program(to, now, After::default(), false),
+            }
+            return None;
+        }
+        self.is_awaited = false;
+        self.work.host_writes += 1;
+        self.work.host_writes_ns += time_ns;
+        let owner = self.owner;
+        if let Some(schedule) = self.schedule() {
+            schedule.program(to, time_ns, true, owner);
+            self.answer.pending += 1;
+            return None;
+        }
+        let after = After { moved: self.moved_by[1], erased: self.collected_by };
+        let done = self.luns.program(to, now, after, true);
+        self.answer(done);
+        Some(done)
+    }
+
+    /// Reads `from` and programs `to`.
+    #[expect(clippy::inline_always, reason = "called for each page that is moved")]
+    #[inline(always)]
+    pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, purpose: Purpose) {
+        self.luns.sense(from, Reader::Ftl);
+        let times = [self.luns.read_ns(from), self.luns.program_ns(to)];
+        *self.work.copies_ns(purpose.cause) += times[0] + times[1];
+        if let Some(schedule) = self.schedule() {
+            return schedule.copy(from, to, times, purpose.is_awaited);
+        }
+        let done = self.luns.copy(from, to, self.now);
+        self.moved_until(done, purpose.is_awaited);
+    }
+
+    /// Whether [merges](Self::merge) need not be taken page by page.
+    #[inline]
+    pub(crate) fn adds_up(&self) -> bool {
+        !self.chooses && self.luns.add_up()
+    }
+
+    /// Copies of all pages of a merge, which [add up](Self::adds_up).
+    #[inline]
+    pub(crate) fn merge(&mut self, merge: Merge, purpose: Purpose) {
+        let copied = self.luns.merge(merge, self.now);
+        *self.work.copies_ns(purpose.cause) += copied.lun_ns;
+        self.moved_until(copied.done, purpose.is_awaited);
+    }
+
+    #[inline]
+    pub(crate) fn erase(&mut self, block: BlockId, is_awaited: bool) {
+        self.luns.wear(block, 1);
+        self.work.erases_ns += self.luns.luns_of(block).len() as u64 * self.luns.erase_ns;
+        if let Some(schedule) = self.schedule() {
+            return schedule.erase(block, is_awaited);
+        }
+        let moved = self.moved_by[0].max(self.moved_by[1]);
+        let done = self.luns.erase(block, self.now, moved);
+        self.collect_until(done, is_awaited);
+    }
+
+    /// The FTL reads a page for itself.
+    pub(crate) fn read(&mut self, from: Ppn, is_awaited: bool) {
+        self.luns.sense(from, Reader::Ftl);
+        let time_ns = self.luns.read_ns(from);
+        self.work.others_ns += time_ns;
+        if let Some(schedule) = self.schedule() {
+            return schedule.read_for_ftl(from, time_ns, is_awaited);
+        }
+        let done = self.luns.read(from, self.now, false);
+        self.collect_until(done, is_awaited);
+    }
+
+    /// LUNs that choose what to do next, once they do.
+    #[inline]
+    fn schedule(&mut self) -> Option<&mut Schedule> {
+        if !self.chooses {
+            return None;
+        }
+        self.schedule.as_deref_mut()
+    }
+
+    /// Takes note of copies, which are complete at `done`.
+    #[inline]
+    fn moved_until(&mut self, done: u64, is_awaited: bool) {
+        if self.has_dependencies {
+            let moved_by = &mut self.moved_by[usize::from(is_awaited)];
+            *moved_by = done.max(*moved_by);
+        }
+    }
+
+    /// Takes note of an operation of a collection, which is complete at `done`.
+    #[inline]
+    fn collect_until(&mut self, done: u64, is_awaited: bool) {
+        if is_awaited && self.has_dependencies {
+            self.collected_by = self.collected_by.max(done);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AtOnce, Cause, Flash, Lpn, NEVER, NoPayload, Page, Timed};
+    use ftlab_spec::Parameters;
+
+    /// Read 10, program 100, in microseconds, on two LUNs.
+    fn timed(more: &str) -> Timed<NoPayload> {
+        let spec = format!("chip:read-us=10,program-us=100,luns=2{more}");
+        let parameters = ChipParameters::from_spec(&spec.parse().unwrap()).unwrap();
+        let chip = Chip::new(&parameters, &Geometry::new(4, 4, 4096).unwrap(), false);
+        Timed::new(NoPayload, chip, AtOnce)
+    }
+
+    fn write(timed: &mut Timed<NoPayload>, page: u32) {
+        timed.program(Ppn(page), Page::new(Lpn(0), &[]), Cause::Host.awaited()).unwrap();
+    }
+
+    #[test]
+    fn an_answer_is_of_the_page_that_is_complete_last_of_those_since_the_one_before() {
+        let mut timed = timed("");
+        assert_eq!(timed.chip_mut().take_answer(), Answer::default());
+        [0, 1, 2].iter().for_each(|page| write(&mut timed, *page));
+        timed.chip_mut().read_for_host(Ppn(1));
+        // A copy is no answer.
+        let copy = Page::copy(Lpn(0), Ppn(0));
+        timed.program(Ppn(4), copy, Cause::Move.unawaited()).unwrap();
+        let known = |done_ns| Answer { done_ns: Some(done_ns), pending: 0 };
+        assert_eq!(timed.chip_mut().take_answer(), known(200_000));
+        // Time is that of whoever passes it, and does not run back.
+        for (time_ns, done_ns) in [(1_000_000, 1_010_000), (500_000, 1_020_000)] {
+            timed.chip_mut().pass_to(time_ns);
+            timed.chip_mut().read_for_host(Ppn(1));
+            assert_eq!(timed.chip_mut().take_answer(), known(done_ns));
+        }
+        assert_eq!((timed.chip().now_ns(), timed.chip().end_ns()), (1_000_000, 1_020_000));
+    }
+
+    #[test]
+    fn where_luns_choose_time_tells_for_whom_a_page_is_complete() {
+        let mut timed = timed(",priority=read-first");
+        write(&mut timed, 0);
+        let before = timed.chip_mut().take_answer();
+        assert_eq!((before.done_ns, before.pending), (Some(100_000), 0), "not yet");
+        timed.chip_mut().begin_to_choose();
+        for (owner, page) in [(7, 0), (8, 2)] {
+            timed.chip_mut().ask_for(owner, None);
+            write(&mut timed, page);
+        }
+        timed.chip_mut().ask_for(9, None);
+        timed.chip_mut().read_for_host(Ppn(4));
+        assert_eq!(timed.chip_mut().take_answer(), Answer { done_ns: None, pending: 3 });
+        // The read overtakes the second write.
+        assert_eq!(timed.chip_mut().rest_before(150_000), None);
+        let told: Vec<_> = std::iter::from_fn(|| timed.chip_mut().advance(NEVER)).collect();
+        assert_eq!(told, [(200_000, 7), (210_000, 9), (310_000, 8)]);
+        assert_eq!(timed.chip_mut().rest_before(400_000), Some(310_000));
+        assert_eq!((timed.chip().pending(), timed.chip().work().host_writes), (0, 3));
+    }
+}

@@ -1,0 +1,10 @@
+//! Hosts over chips, with FTLs between them and without.
+
+mod cells;
+mod drive;
+mod femu;
+mod ftls;
+mod incremental;
+mod merges;
+mod queueing;
+mod requests;
