@@ -60,7 +60,7 @@ test-python: python ## runs lints, type checks and tests of the Python package
 check: setup-system ## runs the lints and builds the Rust documentation
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets --features ftlab-cli/full -- --deny warnings
-	$(CARGO) clippy --locked --package ftlab-cli --package ftlab-trace --no-deps -- --deny warnings
+	$(CARGO) clippy --locked --package ftlab-cli -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps --features ftlab-cli/full
 
 docs: setup-system target/docs/venv/installed ## builds the documentation site: target/docs/html/index.html

@@ -57,8 +57,8 @@ fn crates_and_citation_have_one_version() {
 #[test]
 fn the_python_package_is_built_from_what_the_tests_compile() {
     let module = "extension-module";
-    let python = ["--package", "ftlab-python", "--features", module, "--edges", "normal,build"];
-    let features = format!("ftlab-cli/full,ftlab-python/{module}");
+    let python = ["--package", "ftlab-wheel", "--features", module, "--edges", "normal,build"];
+    let features = format!("ftlab-cli/full,ftlab-wheel/{module}");
     let tests = ["--workspace", "--features", &features, "--edges", "normal,build,dev"];
     let (python, tests) = (compiled(&python), compiled(&tests));
     let apart: Vec<_> = python.difference(&tests).collect();
