@@ -396,7 +396,9 @@ mod tests {
     fn an_answer_is_of_the_page_that_is_complete_last_of_those_since_the_one_before() {
         let mut timed = timed("");
         assert_eq!(timed.chip_mut().take_answer(), Answer::default());
-        [0, 1, 2].iter().for_each(|page| write(&mut timed, *page));
+        for page in 0..3 {
+            write(&mut timed, page);
+        }
         timed.chip_mut().read_for_host(Ppn(1));
         // A copy is no answer.
         let copy = Page::copy(Lpn(0), Ppn(0));

@@ -64,22 +64,6 @@ impl Permutation {
         (self.left, self.right, self.walked) = (0, 0, 0);
     }
 
-    /// The next number; `None` when all have come.
-    #[inline]
-    pub fn next(&mut self) -> Option<u64> {
-        if self.walked == self.numbers {
-            return None;
-        }
-        self.walked += 1;
-        let number = self.place(self.left, self.right);
-        self.right += 1;
-        if self.right == self.rights {
-            self.right = 0;
-            self.left += 1;
-        }
-        Some(number)
-    }
-
     /// The number at `index`, below the numbers permuted, whatever has been walked.
     #[inline]
     pub fn at(&self, index: u64) -> u64 {
@@ -115,6 +99,25 @@ fn add_below(a: u32, b: u32, limit: u32) -> u32 {
     sum.min(sum.wrapping_sub(limit))
 }
 
+impl Iterator for Permutation {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        if self.walked == self.numbers {
+            return None;
+        }
+        self.walked += 1;
+        let number = self.place(self.left, self.right);
+        self.right += 1;
+        if self.right == self.rights {
+            self.right = 0;
+            self.left += 1;
+        }
+        Some(number)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,7 +132,7 @@ mod tests {
         #[test]
         fn every_number_comes_once(numbers in 1u64..5000, seed: u64) {
             let mut permutation = permutation(numbers, seed);
-            let mut walked: Vec<u64> = std::iter::from_fn(|| permutation.next()).collect();
+            let mut walked: Vec<u64> = permutation.by_ref().collect();
             prop_assert_eq!(&walked, &(0..numbers).map(|index| permutation.at(index)).collect::<Vec<_>>());
             walked.sort_unstable();
             prop_assert_eq!(walked, (0..numbers).collect::<Vec<_>>());
@@ -149,7 +152,7 @@ mod tests {
         let numbers = 100_000;
         for seed in 0..5 {
             let mut permutation = permutation(numbers, seed);
-            let walked: Vec<u64> = std::iter::from_fn(|| permutation.next()).collect();
+            let walked: Vec<u64> = permutation.by_ref().collect();
             for distance in [1, 2, 317] {
                 let mut bins = [0u32; 100];
                 for (a, b) in walked.iter().zip(&walked[distance..]) {

@@ -16,7 +16,7 @@ pub struct DriveOptions {
     pub logical: Logical,
     /// Bytes per page, a multiple of 512.
     pub page_bytes: u32,
-    /// Pages per erase block, 2 or more; as [`usual_pages_per_block`] has it for this size if `None`.
+    /// Pages per erase block, 2 or more; as [`usual_pages_per_block`](crate::usual_pages_per_block) has it for this size if `None`.
     pub pages_per_block: Option<u32>,
     /// How much flash there is.
     pub physical: Physical,

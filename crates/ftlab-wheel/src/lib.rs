@@ -1,4 +1,6 @@
 //! The compiled part of the Python package `ftlab`: module `ftlab._core`, with the engines and the command.
+// pyo3 hands over owned values.
+#![allow(clippy::needless_pass_by_value)]
 
 mod command;
 

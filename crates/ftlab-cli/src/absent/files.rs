@@ -20,6 +20,7 @@ pub(crate) struct FileArgs {
     figure: Option<String>,
 }
 
+#[expect(clippy::unused_self, reason = "the arguments that write files need it")]
 impl FileArgs {
     pub(crate) fn check_names(&self) -> Result<(), CliError> {
         let Self { out, report, load, timeline, figure } = self;

@@ -35,11 +35,17 @@ struct Column {
     value: Reads,
 }
 
+/// Reads what tells a run from others.
+type ReadsText = fn(&StoredRun, &RunResult) -> String;
+
+/// Reads what a run was on.
+type ReadsNumber = fn(&Config) -> Value;
+
 enum Reads {
     /// What tells the run from others, or all of it.
-    Text(fn(&StoredRun, &RunResult) -> String),
+    Text(ReadsText),
     /// A number of its drive or workload.
-    Number(fn(&Config) -> Value),
+    Number(ReadsNumber),
     /// What is told of the run.
     Fact(&'static Fact<RunResult>),
 }
@@ -55,7 +61,7 @@ impl Column {
 }
 
 /// What tells a run from others, in order.
-const HEAD: [(&str, fn(&StoredRun, &RunResult) -> String); 8] = [
+const HEAD: [(&str, ReadsText); 8] = [
     ("run", |stored, _| stored.run.clone()),
     ("versions", |stored, _| stored.versions.clone()),
     ("config_hash", |_, run| run.config_hash.clone()),
@@ -67,7 +73,7 @@ const HEAD: [(&str, fn(&StoredRun, &RunResult) -> String); 8] = [
 ];
 
 /// What it ran on.
-const DRIVE: [(&str, Holds, fn(&Config) -> Value); 5] = [
+const DRIVE: [(&str, Holds, ReadsNumber); 5] = [
     ("seed", Holds::Whole, |config| Value::Count(config.seed)),
     ("logical_pages", Holds::Whole, |config| Value::Count(config.drive.logical_pages.into())),
     ("blocks", Holds::Whole, |config| Value::Count(config.drive.blocks.into())),

@@ -45,7 +45,7 @@ impl Scale {
     }
 
     /// The drive at this size.
-    pub(crate) fn drive(self, full: DriveOptions) -> DriveOptions {
+    pub(crate) fn drive(self, full: &DriveOptions) -> DriveOptions {
         let usual =
             || usual_pages_per_block(full.asked_pages().map_or(u32::MAX, |pages| pages as u32));
         let scaled = self.blocks(full.pages_per_block.unwrap_or_else(usual));
@@ -65,8 +65,9 @@ impl Scale {
             reserve_blocks: scaled.reserve(full.reserve_blocks),
             slc_cache: full
                 .slc_cache
-                .map(|cache| SlcCache { size: ByteSize(self.count(cache.size.0)), ..cache }),
-            ..full
+                .as_ref()
+                .map(|cache| SlcCache { size: ByteSize(self.count(cache.size.0)), ..*cache }),
+            ..full.clone()
         }
     }
 

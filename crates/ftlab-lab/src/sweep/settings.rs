@@ -75,7 +75,7 @@ impl Settings<'_> {
             None if is_generator => self.scale,
             _ => Scale::FULL,
         };
-        let drive = scale.drive(full);
+        let drive = scale.drive(&full);
         let pages = drive.asked_pages();
         if let Some(pages) = pages {
             variables.set("logical-pages", pages.to_string());
