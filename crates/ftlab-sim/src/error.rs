@@ -144,7 +144,10 @@ pub enum SimError {
     #[error("stopped before the end; what was counted so far is dropped")]
     Stopped,
     /// No threads.
-    #[error("the threads cannot be started: {0}; try --threads 1")]
+    #[error(
+        "the threads cannot be started: {0}; if there is too little memory for them, try --threads 1, simulate a smaller \
+         drive (--logical), fewer FTLs at a time, with --jobs 1 in a sweep, or raise the limit"
+    )]
     Threads(String),
 }
 

@@ -401,8 +401,11 @@ impl Media {
         Gathered { lpn, checksum, is_new, sequence }
     }
 
-    fn append(&mut self, to: Ppn, page: Gathered, data: &[u8]) {
+    /// Appends a page to those of its block: a new one with its data, or the one that was read to be copied.
+    fn append(&mut self, to: Ppn, page: Gathered, new: Option<&[u8]>) {
         let block = self.block_of.page(to);
+        // Putting pages in place needs the buffer of the page that was read.
+        let data = new.unwrap_or(&self.page);
         if self.gather.append(block, to, page, data, self.operations) {
             self.put_in_place(block);
         }
@@ -498,7 +501,7 @@ impl Media {
             return;
         }
         self.staged.lpn = None;
-        self.append(to, self.gathered_page(lpn, checksum, true), data);
+        self.append(to, self.gathered_page(lpn, checksum, true), Some(data));
     }
 
     /// Copies `lpn`, which is at `from`.
@@ -520,8 +523,8 @@ impl Media {
                 }
             }
         }
-        self.append(to, self.gathered_page(lpn, checksum, false), &page);
         self.page = page;
+        self.append(to, self.gathered_page(lpn, checksum, false), None);
     }
 
     /// A collection cannot read `lpn` at `from`: it stays where it is, and nothing is where it moves to. False if

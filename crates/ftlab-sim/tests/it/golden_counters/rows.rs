@@ -152,8 +152,9 @@ fn generators() -> Vec<Row> {
     let mut rows: Vec<Row> = specs.iter().map(|spec| generator(spec, spec)).collect();
     let small = data("small.parquet").display().to_string();
     rows.push(generator("trace-like:file=small.parquet", &format!("trace-like:file={small}")));
+    let of_fio = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ftlab-fio/tests/data");
     let mut jobs: Vec<_> =
-        fs::read_dir(fixtures().join("fio")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        fs::read_dir(of_fio).unwrap().map(|entry| entry.unwrap().path()).collect();
     jobs.retain(|path| path.extension().is_some_and(|extension| extension == "fio"));
     jobs.sort();
     rows.extend(jobs.iter().map(|path| {
