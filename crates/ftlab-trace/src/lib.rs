@@ -12,7 +12,7 @@
 //! // Two writes and a trim as text, kept as Parquet ...
 //! let text = "fio version 2 iolog\nd open\nd write 0 4096\nd write 8192 4096\nd trim 0 4096\n";
 //! let options = OpenOptions::default();
-//! let mut log = open_input(Input::from_bytes("a.log", text.into())?, &options)?;
+//! let mut log = open_input(Input::from_bytes("a.log", text)?, &options)?;
 //! let converted = convert(log.as_mut(), create(&path, &CreateOptions::default())?, None)?;
 //! assert_eq!(converted.requests, 3);
 //!
