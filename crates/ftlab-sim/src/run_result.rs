@@ -147,7 +147,6 @@ facts! {
         /// in a write buffer only hold nothing. Results of earlier versions do not tell it.
         @ #[serde(default)] #[schemars(!default)]
         unwritten_trims: u64 = Count, "pages", from "the host and the FTL" [
-            table(Runs, 55, "trims of\nunwritten", Nonzero),
             report(Runs, 85, "trims of unwritten", "Trimmed pages that held nothing", Nonzero),
             sweep(570, "unwritten-trims", "trims of pages that held nothing"),
         ];
