@@ -240,6 +240,19 @@ impl Merged {
         Ok(())
     }
 
+    /// The next record of a file takes the place of its first one, which is before those of all other files.
+    fn replace(&mut self, index: usize) -> Result<(), TraceError> {
+        let next = self.files[index].next();
+        if let Ok(Some(record)) = &next
+            && let Some(mut first) = self.next.peek_mut()
+        {
+            *first = Reverse((record.time_ns(), index, *record));
+        } else {
+            self.next.pop();
+        }
+        next.map(|_| ())
+    }
+
     fn volume(&mut self, device: u32) -> u32 {
         if self.device.0 != device || self.devices.as_slice().is_empty() {
             let name = format!("{},{}", device >> 20, device & 0xf_ffff);
@@ -280,7 +293,7 @@ impl TraceSource for Merged {
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         batch.clear();
         while !batch.is_full() {
-            let Some(Reverse((_, index, record))) = self.next.pop() else { break };
+            let Some(&Reverse((_, index, record))) = self.next.peek() else { break };
             let requests = batch.len();
             let without = self.judge(&record);
             self.tally.next(&record.bytes, batch, |batch| match without {
@@ -291,7 +304,7 @@ impl TraceSource for Merged {
                 let volume = self.volume(record.device());
                 batch.volume.resize(batch.len(), volume);
             }
-            self.read_ahead(index)?;
+            self.replace(index)?;
         }
         let has = |action| self.seen.has(action_number(action));
         self.tally.complete(batch, self.need_time, || blkparse::remedy("blktrace", has))
