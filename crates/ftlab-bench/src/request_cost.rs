@@ -91,9 +91,9 @@ fn measure(timing: Option<&str>) -> Result<([u64; 3], f64), Failure> {
     let mut requests = Requests(1);
     serve(&mut ftl, &mut requests, timing.is_some())?;
     ftl.measure();
-    let before = ftl.counters();
+    let before = ftl.tally().counters;
     let taken = serve(&mut ftl, &mut requests, timing.is_some())?;
-    let done = ftl.counters().since(&before);
+    let done = ftl.tally().counters.since(&before);
     // Who waits for room in the buffer is answered, too; that takes time in which nobody asks.
     ftl.empty_buffer().map_err(|stop| format!("{stop:?}"))?;
     let always =

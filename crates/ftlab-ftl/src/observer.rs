@@ -5,60 +5,92 @@ use crate::page::policy::{Policy, Victims};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn, Merge, Ppn};
 
-/// Is told what an FTL does, as it happens. The default methods do nothing and compile away; `()` is
-/// the observer that sees nothing.
-pub trait Observer: Send {
-    /// The host is about to write `lpn`; collections may have to make room first.
-    #[inline]
-    fn host_write_begins(&mut self, _lpn: Lpn) {}
+/// Declares what an observer is told, and lets two observers, and one that may be absent, be observers.
+macro_rules! observer {
+    (
+        $(#[$about:meta])+
+        pub trait $trait:ident {
+            $($(#[$doc:meta])+ fn $event:ident($($name:ident: $type:ty),*);)+
+        }
+    ) => {
+        $(#[$about])+
+        pub trait $trait: Send {
+            $(
+                $(#[$doc])+
+                #[inline]
+                #[allow(unused_variables)]
+                fn $event(&mut self $(, $name: $type)*) {}
+            )+
+        }
 
-    /// The host wrote `lpn`, which went to `to`.
-    #[inline]
-    fn host_write(&mut self, _lpn: Lpn, _to: Ppn, _stream: StreamId) {}
+        /// Both are told everything, the first one first.
+        impl<A: $trait, B: $trait> $trait for (A, B) {
+            $(
+                #[inline]
+                fn $event(&mut self $(, $name: $type)*) {
+                    self.0.$event($($name),*);
+                    self.1.$event($($name),*);
+                }
+            )+
+        }
 
-    /// Garbage collection moved `lpn`.
-    #[inline]
-    fn relocation(&mut self, _lpn: Lpn, _from: Ppn, _to: Ppn, _stream: StreamId) {}
+        /// It is told everything, if it is there.
+        impl<O: $trait> $trait for Option<O> {
+            $(
+                #[inline]
+                fn $event(&mut self $(, $name: $type)*) {
+                    if let Some(observer) = self {
+                        observer.$event($($name),*);
+                    }
+                }
+            )+
+        }
+    };
+}
 
-    /// A collection begins, or what is left of one: choosing victims, moving their pages, erasing them.
-    #[inline]
-    fn collection_begins(&mut self) {}
+observer! {
+    /// Is told what an FTL does, as it happens. The default methods do nothing and compile away; `()` is
+    /// the observer that sees nothing, and a pair of observers is one.
+    pub trait Observer {
+        /// The host is about to write `lpn`; collections may have to make room first.
+        fn host_write_begins(lpn: Lpn);
 
-    /// What began with [`Self::collection_begins`] is done.
-    #[inline]
-    fn collection_ends(&mut self) {}
+        /// The host wrote `lpn`, which went to `to`.
+        fn host_write(lpn: Lpn, to: Ppn, stream: StreamId);
 
-    /// A step of a collection begins, after a host write.
-    #[inline]
-    fn step_begins(&mut self) {}
+        /// Garbage collection moved `lpn`.
+        fn relocation(lpn: Lpn, from: Ppn, to: Ppn, stream: StreamId);
 
-    /// What began with [`Self::step_begins`] is done.
-    #[inline]
-    fn step_ends(&mut self) {}
+        /// A collection begins, or what is left of one: choosing victims, moving their pages, erasing them.
+        fn collection_begins();
 
-    /// A page-mapped FTL is about to choose victims: `policy` decides, and `drive` is what it decides on.
-    #[inline]
-    fn choice_begins(&mut self, _policy: &impl Policy, _drive: &Drive) {}
+        /// What began with [`Self::collection_begins`] is done.
+        fn collection_ends();
 
-    /// What was chosen after [`Self::choice_begins`], perhaps nothing.
-    #[inline]
-    fn choice_ends(&mut self, _victims: &Victims) {}
+        /// A step of a collection begins, after a host write.
+        fn step_begins();
 
-    /// `victim`, which holds `valid_pages` valid pages of `stream`, is about to be collected.
-    #[inline]
-    fn collection(&mut self, _victim: BlockId, _stream: StreamId, _valid_pages: u32) {}
+        /// What began with [`Self::step_begins`] is done.
+        fn step_ends();
 
-    /// `block` has been erased.
-    #[inline]
-    fn erase(&mut self, _block: BlockId) {}
+        /// A page-mapped FTL is about to choose victims: `policy` decides, and `drive` is what it decides on.
+        fn choice_begins(policy: &impl Policy, drive: &Drive);
 
-    /// A merge of a hybrid-mapped FTL copied these pages.
-    #[inline]
-    fn merge(&mut self, _merge: Merge) {}
+        /// What was chosen after [`Self::choice_begins`], perhaps nothing.
+        fn choice_ends(victims: &Victims);
 
-    /// The host trimmed `lpn`, which held data.
-    #[inline]
-    fn trim(&mut self, _lpn: Lpn) {}
+        /// `victim`, which holds `valid_pages` valid pages of `stream`, is about to be collected.
+        fn collection(victim: BlockId, stream: StreamId, valid_pages: u32);
+
+        /// `block` has been erased.
+        fn erase(block: BlockId);
+
+        /// A merge of a hybrid-mapped FTL copied these pages.
+        fn merge(merge: Merge);
+
+        /// The host trimmed `lpn`, which held data.
+        fn trim(lpn: Lpn);
+    }
 }
 
 impl Observer for () {}

@@ -7,18 +7,17 @@ use crate::policies::OwnPolicies;
 use crate::slc_cache::{SlcCache, SlcCached};
 use crate::steps::{Recorder, Step};
 use crate::stop::Stop;
-use crate::watch::{PageWatch, Watch};
+use crate::tally::Tally;
+use crate::watch::Watch;
 use crate::watching::Watching;
 use ftlab_flash::{Chip, Failures, Faults, Faulty, Geometry, NoPayload};
-use ftlab_ftl::page::{DriveConfig, Refreshed};
+use ftlab_ftl::page::DriveConfig;
 #[cfg(feature = "timed")]
 use ftlab_ftl::registry::build as build_timed;
 #[cfg(not(feature = "timed"))]
 use ftlab_ftl::registry::build_boxed as build_timed;
 use ftlab_ftl::registry::{self, DynFtl};
-use ftlab_ftl::{
-    Broken, Counters, MemoryBytes, Metadata, PageBatch, PlacementHandles, SlcCounts, StreamUse,
-};
+use ftlab_ftl::{Broken, MemoryBytes, Metadata, PageBatch, PlacementHandles, StreamUse};
 use ftlab_host::{Host, HostedFlash, Interval, Measured, RequestPart, Timing};
 use ftlab_spec::Spec;
 
@@ -31,6 +30,9 @@ pub struct AnyFtl {
     host: Option<Host>,
 }
 
+/// Watches pages too, if that is wanted.
+type PageWatch = (Watch, Option<PageAges>);
+
 /// The first is compiled for every policy, and so is the second with the feature `timed`. Runs with failures are few,
 /// so theirs have the policy in a box: each call of it costs them, and a third of the machine code is saved.
 enum Kind {
@@ -38,7 +40,7 @@ enum Kind {
     Timed(DynFtl<HostedFlash<NoPayload>, PageWatch>),
     Faulty(DynFtl<HostedFlash<Faulty<NoPayload>>, PageWatch>),
     /// Small drives only: the policy is in a box, too.
-    Recorded(DynFtl<NoPayload, Recorder>),
+    Recorded(DynFtl<NoPayload, (Watch, Recorder)>),
 }
 
 /// Calls the same method of any.
@@ -91,7 +93,7 @@ impl AnyFtl {
         let timing = timing.cloned().unwrap_or_default();
         let host_of = |chip: &Chip| has_host.then(|| Host::new(&timing, chip, &geometry));
         let ages = watches_pages.then(|| PageAges::new(config.logical_pages));
-        let watch = PageWatch { watch, ages };
+        let watch = (watch, ages);
         let (kind, host) = match faults {
             None => {
                 let flash = timing.over(NoPayload, &geometry);
@@ -141,17 +143,13 @@ impl AnyFtl {
         Ok(Self { kind, host })
     }
 
-    /// What happened in its SLC cache, if it has one.
-    pub fn slc_counts(&self) -> Option<SlcCounts> {
-        any!(&self.kind, ftl => ftl.slc_counts())
-    }
-
     /// Makes the page-mapped FTL that `spec` names, of the registry, whose every step is recorded: for
     /// drives that are drawn page by page. Its parameters are fitted to the drive.
     pub fn recorded(spec: &Spec, config: DriveConfig) -> Result<Self, MachineError> {
         let geometry: Geometry = config.geometry;
-        let recorder = Recorder::new(Watch::new(geometry.blocks(), geometry.pages_per_block()));
-        let ftl = registry::build_page_mapped_boxed(spec, config, NoPayload, recorder)?;
+        let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
+        let observer = (watch, Recorder::default());
+        let ftl = registry::build_page_mapped_boxed(spec, config, NoPayload, observer)?;
         Ok(Self { kind: Kind::Recorded(Box::new(ftl)), host: None })
     }
 
@@ -197,12 +195,6 @@ impl AnyFtl {
             .unwrap_or(Ok(()))
     }
 
-    /// Pages that the host has written and that never come to the FTL, since time is measured, and those that
-    /// have not yet.
-    pub fn absorbed(&self) -> [u64; 2] {
-        self.host.as_ref().map_or([0; 2], Host::absorbed)
-    }
-
     /// Requests and operations of the flash that are not complete.
     pub fn pending(&mut self) -> usize {
         hosted!(self, host, ftl => host.pending() + ftl.flash().chip().pending()).unwrap_or(0)
@@ -236,19 +228,21 @@ impl AnyFtl {
         }
     }
 
-    /// What was rewritten because it was read too often or too old.
-    pub fn refreshed(&self) -> Refreshed {
-        any!(&self.kind, ftl => ftl.refreshed())
-    }
-
     /// Blocks out of use, those bad from birth included.
     pub fn retired_blocks(&self) -> u32 {
         any!(&self.kind, ftl => ftl.retired_blocks())
     }
 
     /// What has been counted.
-    pub fn counters(&self) -> Counters {
-        any!(&self.kind, ftl => ftl.counters())
+    pub fn tally(&self) -> Tally {
+        let counters = any!(&self.kind, ftl => ftl.counters());
+        let [absorbed, buffered] = self.host.as_ref().map_or([0; 2], Host::absorbed);
+        Tally {
+            host_pages: counters.host_writes + absorbed + buffered,
+            refreshed: any!(&self.kind, ftl => ftl.refreshed()),
+            slc: any!(&self.kind, ftl => ftl.slc_counts()).unwrap_or_default(),
+            counters,
+        }
     }
 
     /// The streams that the FTL keeps apart, with their blocks.
@@ -326,7 +320,7 @@ mod tests {
                     AnyFtl::new(&spec, &own, drive, timing.as_ref(), faults, false).unwrap();
                 ftl.apply(&workload, &[]).unwrap();
                 ftl.check().unwrap();
-                ftl.counters()
+                ftl.tally().counters
             };
             let plain = counters(None, None);
             assert!(plain.erases() > 0, "{name}");

@@ -10,7 +10,7 @@
 //!     AnyFtl::new(&"2r++".parse()?, &OwnPolicies::default(), drive, None, None, false)?;
 //! let writes = (0..256).chain(0..256).map(Lpn).collect();
 //! ftl.apply(&PageBatch { writes, ..PageBatch::default() }, &[]).unwrap();
-//! assert_eq!(ftl.counters().host_writes, 512);
+//! assert_eq!(ftl.tally().host_pages, 512);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -29,6 +29,7 @@ mod policies;
 mod slc_cache;
 mod steps;
 mod stop;
+mod tally;
 mod watch;
 mod watching;
 #[cfg(test)]
@@ -42,4 +43,5 @@ pub use policies::OwnPolicies;
 pub use slc_cache::{SlcCache, WhenFull};
 pub use steps::{Candidate, Step};
 pub use stop::Stop;
+pub use tally::Tally;
 pub use watch::{BINS, Watch};

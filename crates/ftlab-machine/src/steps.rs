@@ -1,6 +1,5 @@
 //! Every step of a page-mapped FTL, recorded as it happens.
 
-use crate::watch::Watch;
 use ftlab_flash::{BlockId, Lpn, Ppn};
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::{BlockScore, Drive, Phase, Policy, StreamId, Victims};
@@ -61,19 +60,12 @@ pub struct Candidate {
     pub score: Option<BlockScore>,
 }
 
-/// Records steps, and watches what every run watches.
-#[derive(Debug)]
+/// Records steps.
+#[derive(Debug, Default)]
 pub(crate) struct Recorder {
-    pub(crate) watch: Watch,
     pub(crate) steps: Vec<Step>,
     /// Of the choice that is under way.
     candidates: Vec<Candidate>,
-}
-
-impl Recorder {
-    pub(crate) fn new(watch: Watch) -> Self {
-        Self { watch, steps: Vec::new(), candidates: Vec::new() }
-    }
 }
 
 impl Observer for Recorder {
@@ -87,22 +79,6 @@ impl Observer for Recorder {
 
     fn relocation(&mut self, lpn: Lpn, from: Ppn, to: Ppn, stream: StreamId) {
         self.steps.push(Step::Move { lpn, from, to, stream });
-    }
-
-    fn collection_begins(&mut self) {
-        self.watch.collection_begins();
-    }
-
-    fn collection_ends(&mut self) {
-        self.watch.collection_ends();
-    }
-
-    fn step_begins(&mut self) {
-        self.watch.step_begins();
-    }
-
-    fn step_ends(&mut self) {
-        self.watch.step_ends();
     }
 
     fn choice_begins(&mut self, policy: &impl Policy, drive: &Drive) {
@@ -126,13 +102,11 @@ impl Observer for Recorder {
         }
     }
 
-    fn collection(&mut self, victim: BlockId, stream: StreamId, valid_pages: u32) {
-        self.watch.collection(victim, stream, valid_pages);
+    fn collection(&mut self, victim: BlockId, _stream: StreamId, valid_pages: u32) {
         self.steps.push(Step::Victim { block: victim, valid_pages });
     }
 
     fn erase(&mut self, block: BlockId) {
-        self.watch.erase(block);
         self.steps.push(Step::Erase(block));
     }
 
@@ -231,7 +205,7 @@ mod tests {
                 let config = DriveConfig { gc, ..DriveConfig::new(geometry, LOGICAL_PAGES, 7) };
                 let shape = DriveShape::new(&config);
                 let spec = fit(&name.parse().unwrap(), shape, &oracle).unwrap();
-                let recorder = Recorder::new(Watch::new(38, 16));
+                let recorder = Recorder::default();
                 let mut ftl = build_page_mapped_boxed(&spec, config, NoPayload, recorder).unwrap();
                 ftl.apply(&workload).unwrap();
                 let mut replay = Replay::default();
@@ -251,7 +225,7 @@ mod tests {
                 let own = OwnPolicies::default();
                 let mut plain = AnyFtl::new(&spec, &own, config, None, None, false).unwrap();
                 plain.apply(&workload, &[]).unwrap();
-                assert_eq!(plain.counters(), counters, "{name}: recording changes nothing");
+                assert_eq!(plain.tally().counters, counters, "{name}: recording changes nothing");
             }
         }
         assert!(relocations > 0);

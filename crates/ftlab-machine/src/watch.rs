@@ -1,8 +1,6 @@
-//! What is watched besides the counters of the FTL: victims, and erases of each block; for a report, how
-//! long pages last.
+//! What is watched besides the counters of the FTL: victims, and erases of each block.
 
-use crate::page_ages::PageAges;
-use ftlab_flash::{BlockId, Lpn, Merge, Ppn};
+use ftlab_flash::BlockId;
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::StreamId;
 use std::time::{Duration, Instant};
@@ -147,66 +145,6 @@ impl Observer for Watch {
 
     fn erase(&mut self, block: BlockId) {
         self.erases[block.index()] += 1;
-    }
-}
-
-/// Watches pages too, if that is wanted.
-#[derive(Debug)]
-pub(crate) struct PageWatch {
-    pub(crate) watch: Watch,
-    pub(crate) ages: Option<PageAges>,
-}
-
-impl Observer for PageWatch {
-    #[inline]
-    fn host_write(&mut self, lpn: Lpn, to: Ppn, stream: StreamId) {
-        if let Some(ages) = &mut self.ages {
-            ages.host_write(lpn, to, stream);
-        }
-    }
-
-    #[inline]
-    fn relocation(&mut self, lpn: Lpn, from: Ppn, to: Ppn, stream: StreamId) {
-        if let Some(ages) = &mut self.ages {
-            ages.relocation(lpn, from, to, stream);
-        }
-    }
-
-    #[inline]
-    fn merge(&mut self, merge: Merge) {
-        if let Some(ages) = &mut self.ages {
-            ages.merge(merge);
-        }
-    }
-
-    fn trim(&mut self, lpn: Lpn) {
-        if let Some(ages) = &mut self.ages {
-            ages.trim(lpn);
-        }
-    }
-
-    fn collection_begins(&mut self) {
-        self.watch.collection_begins();
-    }
-
-    fn collection_ends(&mut self) {
-        self.watch.collection_ends();
-    }
-
-    fn step_begins(&mut self) {
-        self.watch.step_begins();
-    }
-
-    fn step_ends(&mut self) {
-        self.watch.step_ends();
-    }
-
-    fn collection(&mut self, victim: BlockId, stream: StreamId, valid_pages: u32) {
-        self.watch.collection(victim, stream, valid_pages);
-    }
-
-    fn erase(&mut self, block: BlockId) {
-        self.watch.erase(block);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::page_ages::PageAges;
 use crate::steps::{Recorder, Step};
-use crate::watch::{PageWatch, Watch};
+use crate::watch::Watch;
 use ftlab_ftl::Observer;
 
 /// An observer of a run: what it has watched.
@@ -32,26 +32,26 @@ impl Watching for Watch {
     }
 }
 
-impl Watching for PageWatch {
+impl Watching for (Watch, Option<PageAges>) {
     fn watch(&self) -> &Watch {
-        &self.watch
+        &self.0
     }
 
     fn ages(&self) -> Option<&PageAges> {
-        self.ages.as_ref()
+        self.1.as_ref()
     }
 
     fn ages_mut(&mut self) -> Option<&mut PageAges> {
-        self.ages.as_mut()
+        self.1.as_mut()
     }
 }
 
-impl Watching for Recorder {
+impl Watching for (Watch, Recorder) {
     fn watch(&self) -> &Watch {
-        &self.watch
+        &self.0
     }
 
     fn steps(&self) -> &[Step] {
-        &self.steps
+        &self.1.steps
     }
 }

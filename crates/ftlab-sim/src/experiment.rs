@@ -4,7 +4,7 @@ use crate::drive::DriveOptions;
 use crate::expander::Bounds;
 use crate::feed::Feed;
 use crate::format::grouped;
-use crate::ftl_run::FtlRun;
+use crate::ftl_run::{FlashOfRun, FtlRun, Label};
 use crate::hosted::{self, Hosted, WhichHosts};
 use crate::memory::{Needs, Promise};
 use crate::parameters::named;
@@ -694,14 +694,19 @@ impl Experiment {
                 let decisions = policies.decisions(spec)?.map(|decisions| decisions.to_string());
                 let versions = (versions.as_str(), decisions);
                 let config_hash = config_hash(config, &versions, &spec.name, &parameters);
-                let name = spec.to_string();
-                let run = FtlRun::new(name, parameters, config_hash, drive, ftl, self.faults);
-                let slc = self.drive.slc_cache.and_then(|cache| {
+                let slc_blocks = self.drive.slc_cache.and_then(|cache| {
                     let blocks = cache.blocks(&drive.geometry)?;
                     Some([blocks, cache.pages_per_block(&drive.geometry)])
                 });
-                let unit_blocks = drive.geometry.pages_per_block() / block_pages;
-                Ok(run.in_units_of(unit_blocks).with_slc_blocks(slc))
+                let flash = FlashOfRun {
+                    geometry: drive.geometry,
+                    logical_pages: drive.logical_pages,
+                    unit_blocks: drive.geometry.pages_per_block() / block_pages,
+                    slc_blocks,
+                    faults: self.faults,
+                };
+                let label = Label { name: spec.to_string(), parameters, config_hash };
+                Ok(FtlRun::new(label, flash, ftl))
             })
             .collect()
     }

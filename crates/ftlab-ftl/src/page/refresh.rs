@@ -46,3 +46,11 @@ pub struct Refreshed {
     /// Valid pages of these, which are among the relocations.
     pub pages: u64,
 }
+
+impl Refreshed {
+    /// What was rewritten since `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self { blocks: self.blocks - earlier.blocks, pages: self.pages - earlier.pages }
+    }
+}

@@ -1,10 +1,10 @@
 //! An SLC cache against a naive twin, closed forms, and times known by hand.
 
 use super::{SlcCache, SlcCounts, WhenFull};
-use crate::{AnyFtl, OwnPolicies};
+use crate::{AnyFtl, OwnPolicies, Tally};
 use ftlab_flash::{Geometry, Lpn};
 use ftlab_ftl::page::DriveConfig;
-use ftlab_ftl::{Counters, PageBatch};
+use ftlab_ftl::PageBatch;
 use ftlab_host::{Arrival, Asker, HostOp, RequestPart, RequestTimes, Timing};
 
 const LOGICAL: u32 = 1024;
@@ -129,10 +129,10 @@ fn what_reaches_the_ftl_is_what_a_list_of_blocks_lets_through() {
             let mut real = cached(ftl, None, &options.to_string());
             real.apply(&batch, &[]).unwrap();
             real.check().unwrap();
-            assert_eq!(real.slc_counts(), Some(naive.counts), "{ftl}, {options}");
+            assert_eq!(real.tally().slc, naive.counts, "{ftl}, {options}");
             let mut below = plain(ftl, None);
             below.apply(&naive.below, &[]).unwrap();
-            let (real, below) = (real.counters(), below.counters());
+            let (real, below) = (real.tally().counters, below.tally().counters);
             assert_eq!(real.host_writes, batch.writes.len() as u64, "{ftl}, {options}");
             assert_eq!(real.relocations() - naive.counts.folds, below.relocations());
             assert_eq!(real.erases() - naive.counts.erases, below.erases());
@@ -147,8 +147,7 @@ fn without_overwrites_each_page_is_programmed_twice_but_for_what_is_left() {
     let mut ftl = cached("fifo", None, "size=64KiB");
     let batch = PageBatch { writes: (0..LOGICAL).map(Lpn).collect(), ..PageBatch::default() };
     ftl.apply(&batch, &[]).unwrap();
-    let (Counters { host_writes, .. }, counters) = (ftl.counters(), ftl.counters());
-    let counts = ftl.slc_counts().unwrap();
+    let Tally { host_pages: host_writes, counters, slc: counts, .. } = ftl.tally();
     assert_eq!((host_writes, counts.writes, counts.dropped), (1024, 1024, 0));
     // Blocks of 5 pages, 4 of them; nothing is collected.
     assert_eq!((counts.folds, counts.erases), (1005, 201));
@@ -168,7 +167,7 @@ fn one_page_at_a_time_takes_the_sum_of_all_operations() {
                 / value.split('/').count() as f64
         };
         ftl.apply(&workload(8_000), &[]).unwrap();
-        let (counters, counts) = (ftl.counters(), ftl.slc_counts().unwrap());
+        let Tally { counters, slc: counts, .. } = ftl.tally();
         let moved = (counters.relocations() - counts.folds) as f64;
         let transfer = us("transfer-us");
         let slc = [us("slc-read-us") + transfer, us("slc-program-us") + transfer];
@@ -207,7 +206,7 @@ fn spaced(timing: &str, options: &str, pages: u32, gap_us: u64) -> (RequestTimes
     }
     ftl.serve(&batch, &parts).unwrap();
     ftl.check().unwrap();
-    (ftl.measured().unwrap().requests.unwrap(), ftl.slc_counts().unwrap())
+    (ftl.measured().unwrap().requests.unwrap(), ftl.tally().slc)
 }
 
 #[test]

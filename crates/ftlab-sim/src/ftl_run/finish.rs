@@ -1,0 +1,231 @@
+//! From an FTL run to its result.
+
+use super::run::{Base, FtlRun};
+use crate::SimError;
+use crate::erase_counts;
+use crate::frames::blocks_per_cell;
+use crate::result::{
+    Config, Endurance, EraseCounts, FaultsResult, FdpStatistics, Memory, Observed, RefreshResult,
+    RunResult, SlcResult, StreamResult, TimingResult, TimingSummary, VictimValidShare,
+};
+use crate::timing::OfPage;
+use ftlab_ftl::page::Refreshed;
+use ftlab_ftl::{Counters, SlcCounts};
+use ftlab_machine::{AnyFtl, Stop, Watch};
+
+impl FtlRun {
+    fn slc(&mut self, counts: SlcCounts) -> Option<SlcResult> {
+        let [blocks, pages_per_block] = self.flash.slc_blocks?;
+        let SlcCounts { writes, bypassed, folds, dropped, read_hits, erases } = counts;
+        let running_folds = std::mem::take(&mut self.history.series.folds);
+        Some(SlcResult {
+            blocks,
+            pages_per_block,
+            writes,
+            bypassed,
+            folds,
+            dropped,
+            read_hits,
+            erases,
+            running_folds,
+        })
+    }
+
+    /// What was rewritten in time, if the drive does that.
+    fn refresh(&mut self, config: &Config, refreshed: Refreshed) -> Option<RefreshResult> {
+        config.drive.option("refresh")?;
+        Some(RefreshResult {
+            blocks: refreshed.blocks * u64::from(self.flash.unit_blocks),
+            relocations: refreshed.pages,
+            running_relocations: std::mem::take(&mut self.history.series.refreshed),
+        })
+    }
+
+    fn memory(&self) -> Memory {
+        let bytes = self.ftl.memory_bytes();
+        let pages = f64::from(self.flash.geometry.pages());
+        let metadata = self.ftl.metadata();
+        Memory {
+            drive_bytes: bytes.drive as u64,
+            policy_bytes: bytes.policy as u64,
+            bytes_per_flash_page: (bytes.drive + bytes.policy) as f64 / pages,
+            metadata: metadata.to_string(),
+            metadata_bytes: metadata
+                .total_bytes(self.flash.logical_pages, self.flash.geometry.blocks()),
+        }
+    }
+
+    /// The logs of placement handles, if it has some; the host sent `host_bytes`.
+    fn fdp_statistics(&mut self, host_bytes: u64) -> Option<FdpStatistics> {
+        let handles = self.ftl.placement_handles()?;
+        Some(self.fdp.take()?.finish(&handles, &self.flash.geometry, host_bytes))
+    }
+
+    /// What failed, if anything may.
+    fn faults(&mut self) -> Option<FaultsResult> {
+        let faults = self.flash.faults?;
+        let failures = self.ftl.failures();
+        Some(FaultsResult {
+            bad_blocks: faults.bad_blocks,
+            retired_blocks: self.ftl.retired_blocks(),
+            failed_programs: failures.programs,
+            failed_erases: failures.erases,
+            read_only_after: self.read_only.as_ref().map(|_| self.totals().host_writes),
+            read_only: self.read_only.clone(),
+        })
+    }
+
+    /// What was watched of pages and blocks, if it was.
+    fn observed(&mut self, erases: &[u32]) -> Option<Observed> {
+        let moves = self.ftl.moves()?.into();
+        let erase_percentiles = erase_counts::percentiles(erases);
+        let host_writes = self.totals().host_writes;
+        let mut frames = std::mem::take(&mut self.frames);
+        if frames.last().is_none_or(|last| last.host_writes < host_writes) {
+            frames.extend(self.frame(host_writes));
+        }
+        Some(Observed {
+            moves,
+            erase_percentiles,
+            blocks_per_cell: blocks_per_cell(&self.flash.geometry) * self.flash.unit_blocks,
+            frames,
+        })
+    }
+
+    /// Time on the simulated flash, if it is simulated; the host sent `host_bytes`.
+    fn timing(&mut self, config: &Config, host_bytes: u64) -> Option<TimingResult> {
+        let time = self.ftl.measured()?;
+        let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
+        let intervals = self.intervals.iter().map(|interval| interval.elapsed_ns);
+        let transactions = self.transactions.as_ref().map(|of| of.finish(intervals));
+        let sent_bytes = host_bytes as f64 / self.totals().host_writes.max(1) as f64;
+        let of_page = OfPage { bytes: self.flash.geometry.page_bytes(), sent_bytes };
+        Some(TimingResult {
+            transactions,
+            ..TimingResult::new(&time, &self.intervals, of_page, &self.tenants, is_open_loop)
+        })
+    }
+
+    /// How much the host can write, if the cycles of a block are known.
+    fn endurance(&self, config: &Config, media_bytes_per_host_byte: f64) -> Option<Endurance> {
+        let geometry = &self.flash.geometry;
+        let bytes = |pages: u32| f64::from(pages) * f64::from(geometry.page_bytes());
+        let (physical, logical) = (bytes(geometry.pages()), bytes(self.flash.logical_pages));
+        let cycles = config.endurance_cycles?;
+        Some(Endurance::new(cycles, media_bytes_per_host_byte, physical, logical))
+    }
+
+    /// Ends what is under way, and makes sure that nothing is broken.
+    fn end(&mut self) -> Result<(), SimError> {
+        if !self.is_read_only() {
+            match self.ftl.empty_buffer() {
+                Ok(()) => {}
+                Err(Stop::ReadOnly(reason)) => self.read_only = Some(reason),
+                Err(Stop::Error(reason)) => return Err(self.failed(reason)),
+            }
+        }
+        // A drive that becomes read-only leaves a collection half done.
+        if !self.is_read_only() {
+            let broken = |broken| self.failed(format!("{broken}; please report the command"));
+            self.ftl.check().map_err(broken)?;
+        }
+        match &self.read_only {
+            Some(reason) if self.totals().host_writes == 0 => {
+                Err(self.failed(format!("before any write was counted, {reason}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The result.
+    pub(crate) fn finish(mut self, config: &Config) -> Result<RunResult, SimError> {
+        self.end()?;
+        let base = self.base.get_or_insert_with(|| Base::of(&self.ftl));
+        let tally = self.ftl.tally().since(&base.tally);
+        let seen = self.ftl.watch().since(&base.watch);
+        let memory = self.memory();
+        let settling = self.settling();
+        let seconds = self.spent.processor.as_secs_f64();
+        let collecting = self.spent.processor_seconds_of(seen.collecting());
+        let totals = self.totals();
+        let last_tenth = self.history.last_tenth(totals);
+        let cold_region_share = self.cold_region_share();
+        let counters = &tally.counters;
+        let merges = counters.merges;
+        let page_bytes = self.flash.geometry.page_bytes();
+        let host_bytes = totals.host_bytes(page_bytes);
+        let media_bytes_per_host_byte = totals.media_bytes_per_host_byte(page_bytes);
+        let fdp = self.fdp_statistics(host_bytes);
+        let refresh = self.refresh(config, tally.refreshed);
+        let slc = self.slc(tally.slc);
+        let faults = self.faults();
+        let observed = self.observed(seen.erases());
+        let timing = self.timing(config, host_bytes);
+        let endurance = self.endurance(config, media_bytes_per_host_byte);
+        let streams = streams(&self.ftl, counters, &seen, self.flash.unit_blocks);
+        let series = self.history.series;
+        Ok(RunResult {
+            parameters: self.label.parameters,
+            config_hash: self.label.config_hash,
+            host_writes: totals.host_writes,
+            host_bytes,
+            relocations: totals.relocations,
+            refresh,
+            slc,
+            erases: totals.erases,
+            trims: counters.trims,
+            unwritten_trims: self.taken.trimmed.saturating_sub(counters.trims),
+            collections: counters.collections,
+            merge_copies: merges.copies,
+            full_merges: merges.full,
+            partial_merges: merges.partial,
+            switch_merges: merges.switch,
+            progressive_merges: merges.progressive,
+            hurried_merges: merges.hurried,
+            waf: totals.waf(),
+            media_bytes_per_host_byte,
+            waf_last_tenth: last_tenth.waf(),
+            last_tenth_host_writes: last_tenth.host_writes,
+            settling,
+            running_waf: series.waf,
+            running_host_bytes: (totals.lacking > 0).then_some(series.host_bytes),
+            running_relocations: series.relocations,
+            running_erases: series.erases,
+            running_cold_region_share: cold_region_share.map(|_| self.cold_region_shares),
+            cold_region_share,
+            victim_valid_share: VictimValidShare {
+                mean: seen.valid_share(),
+                histogram: seen.victims().to_vec(),
+            },
+            streams,
+            erase_counts: EraseCounts::of(seen.erases()),
+            endurance,
+            fdp,
+            faults,
+            memory,
+            seconds,
+            nanoseconds_per_program: 1e9 * seconds / totals.programs() as f64,
+            nanoseconds_per_host_write: 1e9 * (seconds - collecting) / totals.host_writes as f64,
+            nanoseconds_per_relocation: (collecting > 0.0 && totals.relocations > 0)
+                .then(|| 1e9 * collecting / totals.relocations as f64),
+            timing,
+            own_workload: None,
+            observed,
+            ftl: self.label.name,
+        })
+    }
+}
+
+fn streams(ftl: &AnyFtl, counters: &Counters, seen: &Watch, unit_blocks: u32) -> Vec<StreamResult> {
+    let streams = ftl.streams().into_iter().zip(&counters.streams).enumerate();
+    streams
+        .map(|(index, (stream, counts))| StreamResult {
+            name: stream.name.to_owned(),
+            cold: stream.cold,
+            blocks: stream.blocks * unit_blocks,
+            erases: counts.erases * u64::from(unit_blocks),
+            relocations: counts.relocations,
+            victim_valid_share: seen.stream_valid_share(index),
+        })
+        .collect()
+}

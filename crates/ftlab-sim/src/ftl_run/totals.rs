@@ -1,0 +1,112 @@
+//! What the host brought, and what came of it.
+
+use crate::expander::Segment;
+use ftlab_host::HostOp;
+use ftlab_machine::Tally;
+use ftlab_trace::pages::SECTOR_BYTES;
+
+/// Pages that the host wrote, the sectors of them that it did not send, and pages that it trimmed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Taken {
+    pub(super) pages: u64,
+    pub(super) lacking: u64,
+    pub(super) trimmed: u64,
+}
+
+impl Taken {
+    /// Adds what the first `writes` writes of a segment brought, and the trims between them.
+    pub(super) fn add(&mut self, segment: &Segment, writes: usize) {
+        self.pages += writes as u64;
+        self.lacking += segment.batch.lacking_of(writes).unsigned_abs();
+        self.trimmed += trimmed(segment, writes);
+    }
+}
+
+/// Declares counts that only grow, and what has been counted since an earlier moment.
+macro_rules! totals {
+    ($(#[$meta:meta])* struct $name:ident { $($(#[$doc:meta])* $count:ident,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, Default)]
+        pub(super) struct $name {
+            $($(#[$doc])* pub(super) $count: u64,)+
+        }
+
+        impl $name {
+            pub(super) fn since(self, earlier: Self) -> Self {
+                Self { $($count: self.$count - earlier.$count,)+ }
+            }
+        }
+    };
+}
+
+totals! {
+    /// Counts since counting began.
+    struct Totals {
+        host_writes,
+        /// Sectors of these pages that the host did not send.
+        lacking,
+        /// Of these, pages that came to the FTL: the others were rewritten or trimmed in the write buffer, or are
+        /// still there.
+        host_programs,
+        relocations,
+        merge_copies,
+        erases,
+        refreshed,
+        folds,
+    }
+}
+
+impl Totals {
+    /// Those of a tally since counting began; the host did not send `lacking` sectors. An erase of the FTL is one of
+    /// `unit_blocks` erase blocks.
+    pub(super) fn new(tally: &Tally, lacking: u64, unit_blocks: u32) -> Self {
+        let Tally { host_pages, counters, refreshed, slc } = tally;
+        Self {
+            host_writes: *host_pages,
+            lacking,
+            host_programs: counters.host_writes,
+            relocations: counters.relocations(),
+            merge_copies: counters.merges.copies,
+            erases: counters.erases() * u64::from(unit_blocks),
+            refreshed: refreshed.pages,
+            folds: slc.folds,
+        }
+    }
+
+    /// Flash pages programmed.
+    pub(super) fn programs(self) -> u64 {
+        self.host_programs + self.relocations + self.merge_copies
+    }
+
+    /// Flash pages programmed per page that the host wrote.
+    pub(super) fn waf(self) -> f64 {
+        self.programs() as f64 / self.host_writes as f64
+    }
+
+    /// Bytes that the host sent.
+    pub(super) fn host_bytes(self, page_bytes: u32) -> u64 {
+        (self.host_writes * u64::from(page_bytes)).saturating_sub(self.lacking * SECTOR_BYTES)
+    }
+
+    /// Bytes of flash pages programmed per byte that the host sent.
+    pub(super) fn media_bytes_per_host_byte(self, page_bytes: u32) -> f64 {
+        if self.lacking == 0 {
+            return self.waf();
+        }
+        let media_bytes = self.programs() as f64 * f64::from(page_bytes);
+        media_bytes / self.host_bytes(page_bytes) as f64
+    }
+}
+
+/// Pages that the host trims in a segment before and after its first `writes` writes.
+fn trimmed(segment: &Segment, writes: usize) -> u64 {
+    let trims = segment.batch.trims.iter();
+    let trims = trims.take_while(|trim| trim.after_writes as usize <= writes);
+    let mut written = 0;
+    let parts = segment.parts.iter().take_while(|part| {
+        written += if part.op == HostOp::Write { part.pages as usize } else { 0 };
+        written <= writes
+    });
+    let parts = parts.filter(|part| part.op == HostOp::Trim).map(|part| part.pages);
+    trims.map(|trim| trim.pages).chain(parts).map(u64::from).sum()
+}
