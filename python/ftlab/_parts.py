@@ -20,6 +20,7 @@ class RunParts:
     endurance: dict[str, Any] | None
     erase_counts: dict[str, Any]
     erases: int
+    erases_by_cause: dict[str, Any] | None
     faults: dict[str, Any] | None
     fdp: dict[str, Any] | None
     full_merges: int
@@ -37,6 +38,7 @@ class RunParts:
     own_workload: dict[str, Any] | None
     parameters: dict[str, str]
     partial_merges: int
+    programs_by_cause: dict[str, Any] | None
     progressive_merges: int
     refresh: dict[str, Any] | None
     relocations: int

@@ -3,7 +3,7 @@
 use crate::page::Drive;
 use crate::page::policy::{Policy, Victims};
 use crate::stream::StreamId;
-use ftlab_flash::{BlockId, Lpn, Merge, Ppn};
+use ftlab_flash::{BlockId, Cause, Lpn, Merge, Ppn};
 
 /// Declares what an observer is told, and lets two observers, and one that may be absent, be observers.
 macro_rules! observer {
@@ -79,11 +79,11 @@ observer! {
         /// What was chosen after [`Self::choice_begins`], perhaps nothing.
         fn choice_ends(victims: &Victims);
 
-        /// `victim`, which holds `valid_pages` valid pages of `stream`, is about to be collected.
-        fn collection(victim: BlockId, stream: StreamId, valid_pages: u32);
+        /// `victim`, which holds `valid_pages` valid pages of `stream`, is about to be collected for this cause.
+        fn collection(victim: BlockId, stream: StreamId, valid_pages: u32, cause: Cause);
 
-        /// `block` has been erased.
-        fn erase(block: BlockId);
+        /// `block` has been erased for this cause.
+        fn erase(block: BlockId, cause: Cause);
 
         /// A merge of a hybrid-mapped FTL copied these pages.
         fn merge(merge: Merge);

@@ -1,6 +1,6 @@
 //! Every step of a page-mapped FTL, recorded as it happens.
 
-use ftlab_flash::{BlockId, Lpn, Ppn};
+use ftlab_flash::{BlockId, Cause, Lpn, Ppn};
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::{BlockScore, Drive, Phase, Policy, StreamId, Victims};
 
@@ -102,11 +102,11 @@ impl Observer for Recorder {
         }
     }
 
-    fn collection(&mut self, victim: BlockId, _stream: StreamId, valid_pages: u32) {
+    fn collection(&mut self, victim: BlockId, _: StreamId, valid_pages: u32, _: Cause) {
         self.steps.push(Step::Victim { block: victim, valid_pages });
     }
 
-    fn erase(&mut self, block: BlockId) {
+    fn erase(&mut self, block: BlockId, _: Cause) {
         self.steps.push(Step::Erase(block));
     }
 

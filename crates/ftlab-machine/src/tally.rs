@@ -1,5 +1,7 @@
 //! What an FTL and its host have counted.
 
+use crate::watch::Watch;
+use ftlab_flash::Cause;
 use ftlab_ftl::page::Refreshed;
 use ftlab_ftl::{Counters, SlcCounts};
 
@@ -27,6 +29,81 @@ impl Tally {
             counters: self.counters.since(&earlier.counters),
             refreshed: self.refreshed.since(earlier.refreshed),
             slc: self.slc.since(&earlier.slc),
+        }
+    }
+    /// Flash pages programmed for a cause, if `seen` has watched the same span. A drive that becomes read-only may count
+    /// pages of its last block that it could not move.
+    pub fn programs_for(&self, cause: Cause, seen: &Watch) -> u64 {
+        match cause {
+            Cause::Host => self.counters.host_writes,
+            Cause::Merge => self.counters.merges.copies,
+            Cause::Fold => self.slc.folds,
+            Cause::Wear | Cause::Refresh | Cause::Retire => seen.valid_pages_for(cause),
+            Cause::Move => {
+                let others = [Cause::Fold, Cause::Wear, Cause::Refresh, Cause::Retire];
+                let moved = others.map(|cause| self.programs_for(cause, seen)).iter().sum();
+                self.counters.relocations().saturating_sub(moved)
+            }
+        }
+    }
+
+    /// Erases for a cause, if `seen` has watched the same span.
+    pub fn erases_for(&self, cause: Cause, seen: &Watch) -> u64 {
+        match cause {
+            Cause::Fold => self.slc.erases,
+            _ => seen.erases_for(cause),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::workload;
+    use ftlab_flash::{Counted, Faults, Faulty, Flash, Geometry, NoPayload};
+    use ftlab_ftl::page::{DriveConfig, Refresh, WearLeveling};
+    use ftlab_ftl::registry::build_boxed;
+
+    const LOGICAL_PAGES: u32 = 1024;
+
+    type Causes = [[u64; 2]; Cause::ALL.len()];
+
+    /// Programs and erases by cause, which are those that the flash counts.
+    fn counted<F: Flash + Send + 'static>(name: &str, config: DriveConfig, flash: F) -> Causes {
+        let (watch, flash) = (Watch::new(128, 16), Counted::new(flash));
+        let mut ftl = build_boxed(&name.parse().unwrap(), config, flash, watch).unwrap();
+        ftl.apply(&workload(LOGICAL_PAGES, Some(50))).unwrap();
+        let counters = ftl.counters();
+        let (host_pages, slc) = (counters.host_writes, SlcCounts::default());
+        let tally = Tally { host_pages, counters, refreshed: ftl.refreshed(), slc };
+        Cause::ALL.map(|cause| {
+            let (of, seen) = (ftl.flash().of(cause), ftl.observer());
+            let counted = [tally.programs_for(cause, seen), tally.erases_for(cause, seen)];
+            assert_eq!(counted, [of.programs + of.copies, of.erases], "{name}, {cause:?}");
+            counted
+        })
+    }
+
+    #[test]
+    fn counts_by_cause_are_those_of_the_flash() {
+        let geometry = Geometry::new(128, 16, 4096).unwrap();
+        let drive = DriveConfig::new(geometry, LOGICAL_PAGES, 6);
+        let levelled = DriveConfig {
+            refresh: Refresh { age_writes: 3000, ..Refresh::default() },
+            wear: WearLeveling { threshold: 3, ..drive.wear },
+            ..drive
+        };
+        let steps = DriveConfig { gc: "incremental".parse().unwrap(), ..levelled };
+        let faults = Faults { programs: 5e-4, erases: 1e-3, ..Faults::default() };
+        let mut all = Vec::new();
+        for name in ["1r-greedy", "2r++", "sep-gc/cost-benefit"] {
+            all.extend([levelled, steps].map(|config| counted(name, config, NoPayload)));
+            all.push(counted(name, levelled, Faulty::new(NoPayload, &geometry, faults)));
+        }
+        all.extend(["fmax", "fast", "faster"].map(|name| counted(name, drive, NoPayload)));
+        for cause in Cause::ALL.into_iter().filter(|cause| *cause != Cause::Fold) {
+            let programs: u64 = all.iter().map(|causes| causes[cause as usize][0]).sum();
+            assert!(programs > 0, "no page was programmed: {cause:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What is watched besides the counters of the FTL: victims, and erases of each block.
+//! What is watched besides the counters of the FTL: victims, erases of each block, and what these were for.
 
-use ftlab_flash::BlockId;
+use ftlab_flash::{BlockId, Cause};
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::StreamId;
 use std::time::{Duration, Instant};
@@ -22,6 +22,8 @@ pub struct Watch {
     streams: Vec<[u64; 2]>,
     /// Erases of each block.
     erases: Vec<u32>,
+    /// By cause: valid pages of victims, and erases.
+    causes: [[u64; 2]; Cause::ALL.len()],
     collecting: Duration,
     collection_began: Instant,
     /// Steps since the last one that was timed; 0 is one that is timed.
@@ -38,6 +40,7 @@ impl Watch {
             victims: [0; BINS],
             streams: Vec::new(),
             erases,
+            causes: [[0; 2]; Cause::ALL.len()],
             collecting: Duration::ZERO,
             collection_began: Instant::now(),
             step: 0,
@@ -58,6 +61,11 @@ impl Watch {
             victims: std::array::from_fn(|bin| self.victims[bin] - earlier.victims[bin]),
             streams: streams.collect(),
             erases: pairs.map(|(now, then)| now - then).collect(),
+            causes: std::array::from_fn(|cause| {
+                let ([moved, erases], [moved_then, erases_then]) =
+                    (self.causes[cause], earlier.causes[cause]);
+                [moved - moved_then, erases - erases_then]
+            }),
             collecting: self.collecting.saturating_sub(earlier.collecting),
             collection_began: self.collection_began,
             step: self.step,
@@ -104,6 +112,17 @@ impl Watch {
     pub fn erases(&self) -> &[u32] {
         &self.erases
     }
+
+    /// Valid pages of the blocks that were collected for a cause. Of those that are collected in steps, the host may
+    /// overwrite some before they move; that is only done for [`Cause::Move`].
+    pub fn valid_pages_for(&self, cause: Cause) -> u64 {
+        self.causes[cause as usize][0]
+    }
+
+    /// Erases for a cause.
+    pub fn erases_for(&self, cause: Cause) -> u64 {
+        self.causes[cause as usize][1]
+    }
 }
 
 impl Observer for Watch {
@@ -131,7 +150,7 @@ impl Observer for Watch {
         }
     }
 
-    fn collection(&mut self, _victim: BlockId, stream: StreamId, valid_pages: u32) {
+    fn collection(&mut self, _: BlockId, stream: StreamId, valid_pages: u32, cause: Cause) {
         let bin = u64::from(valid_pages) * BINS as u64 / u64::from(self.pages_per_block);
         // A block that is full of valid pages belongs to the last bin.
         self.victims[(bin as usize).min(BINS - 1)] += 1;
@@ -141,9 +160,11 @@ impl Observer for Watch {
         let [victims, valid] = &mut self.streams[stream.index()];
         *victims += 1;
         *valid += u64::from(valid_pages);
+        self.causes[cause as usize][0] += u64::from(valid_pages);
     }
 
-    fn erase(&mut self, block: BlockId) {
+    fn erase(&mut self, block: BlockId, cause: Cause) {
+        self.causes[cause as usize][1] += 1;
         self.erases[block.index()] += 1;
     }
 }
@@ -169,12 +190,13 @@ mod tests {
     #[test]
     fn victims_are_counted_by_valid_share_and_block() {
         let mut watch = Watch::new(4, 128);
-        watch.collection(BlockId(1), StreamId(0), 0);
-        watch.erase(BlockId(1));
+        watch.collection(BlockId(1), StreamId(0), 0, Cause::Move);
+        watch.erase(BlockId(1), Cause::Move);
         let earlier = watch.clone();
         for (block, valid) in [(1, 6), (1, 7), (2, 128), (1, 64)] {
-            watch.collection(BlockId(block), StreamId(block as u8), valid);
-            watch.erase(BlockId(block));
+            let cause = if block == 2 { Cause::Wear } else { Cause::Move };
+            watch.collection(BlockId(block), StreamId(block as u8), valid, cause);
+            watch.erase(BlockId(block), cause);
         }
         let seen = watch.since(&earlier);
         let bins = seen.victims();
@@ -183,6 +205,8 @@ mod tests {
         let shares = [0, 1, 2, 3].map(|stream| seen.stream_valid_share(stream));
         assert_eq!(shares, [None, Some(77.0 / 384.0), Some(1.0), None]);
         assert_eq!(seen.erases(), [0, 3, 1, 0]);
+        let of = |cause| [seen.valid_pages_for(cause), seen.erases_for(cause)];
+        assert_eq!([Cause::Move, Cause::Wear, Cause::Fold].map(of), [[77, 3], [128, 1], [0, 0]]);
         assert_eq!(Watch::new(1, 2).valid_share(), None);
     }
 }

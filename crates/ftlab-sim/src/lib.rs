@@ -30,6 +30,7 @@
 
 #![forbid(unsafe_code)]
 
+mod causes;
 mod drive;
 mod erase_counts;
 mod error;

@@ -3,6 +3,7 @@
 //! Counts are whole numbers of pages, blocks or requests, shares are in 0..=1, sizes in bytes. Counts
 //! of a run exclude fill and warm-up.
 
+pub use crate::causes::{ErasesByCause, ProgramsByCause};
 pub use crate::drive::DriveSummary;
 pub use crate::erase_counts::EraseCounts;
 pub use crate::fdp::{

@@ -1,5 +1,6 @@
 //! What one FTL did, and where each number of it is shown.
 
+use crate::causes::{ErasesByCause, ProgramsByCause};
 use crate::erase_counts::EraseCounts;
 use crate::fact::{Column, Fact, Facts, Kind, Measured, Sheet, Shown, Value, When, facts};
 use crate::fdp::FdpStatistics;
@@ -141,6 +142,13 @@ facts! {
             stored(50, "erases", Whole),
             compared(60, "erases"),
         ];
+        /// Flash pages programmed, by cause: their sum, divided by `host_writes`, is `waf`. Results of earlier versions do
+        /// not tell it.
+        @ #[serde(default)]
+        programs_by_cause: Option<ProgramsByCause> => tell;
+        /// Blocks erased, by cause. Results of earlier versions do not tell it.
+        @ #[serde(default)]
+        erases_by_cause: Option<ErasesByCause> => tell;
         /// Trimmed pages that held data.
         trims: u64 = Count, "pages", from "the FTL";
         /// Trimmed pages that held nothing: they were never written, or not since they were trimmed before. Pages that are

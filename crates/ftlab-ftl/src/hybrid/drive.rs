@@ -187,7 +187,7 @@ impl<F: Flash, O: Observer> Drive<F, O> {
     /// Erases `block`, which holds no newest version any more.
     pub fn erase(&mut self, block: BlockId, cause: Cause) -> Outcome<(), F> {
         self.flash.erase(block, self.purpose(cause)).map_err(FtlError::Flash)?;
-        self.observer.erase(block);
+        self.observer.erase(block, cause);
         let stream = self.stream_of(block).index();
         self.counters.streams[stream].erases += 1;
         self.stream_blocks[stream] -= 1;
@@ -258,7 +258,8 @@ impl<F: Flash, O: Observer> Drive<F, O> {
     pub fn count_reclaim(&mut self, victim: BlockId) {
         let valid_pages = self.valid_pages(victim);
         self.counters.collections += 1;
-        self.observer.collection(victim, self.stream_of(victim), valid_pages);
+        let stream = self.stream_of(victim);
+        self.observer.collection(victim, stream, valid_pages, Cause::Move);
     }
 
     /// Copies the newest versions of all pages of `logical`, in order, to a fresh block, which

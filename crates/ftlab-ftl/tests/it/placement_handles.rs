@@ -41,7 +41,7 @@ impl Observer for Contents {
         self.add(lpn, to, true);
     }
 
-    fn erase(&mut self, block: ftlab_flash::BlockId) {
+    fn erase(&mut self, block: ftlab_flash::BlockId, _: ftlab_flash::Cause) {
         let content = std::mem::take(&mut self.blocks[block.index()]);
         self.seen.push(content);
     }

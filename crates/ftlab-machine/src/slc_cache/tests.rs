@@ -3,8 +3,8 @@
 use super::{SlcCache, SlcCounts, WhenFull};
 use crate::{AnyFtl, OwnPolicies, Tally};
 use ftlab_flash::{Geometry, Lpn};
-use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::PageBatch;
+use ftlab_ftl::page::DriveConfig;
 use ftlab_host::{Arrival, Asker, HostOp, RequestPart, RequestTimes, Timing};
 
 const LOGICAL: u32 = 1024;

@@ -2,6 +2,7 @@
 
 use super::run::{Base, FtlRun};
 use crate::SimError;
+use crate::causes::{ErasesByCause, ProgramsByCause};
 use crate::erase_counts;
 use crate::frames::blocks_per_cell;
 use crate::result::{
@@ -173,6 +174,8 @@ impl FtlRun {
             refresh,
             slc,
             erases: totals.erases,
+            programs_by_cause: Some(ProgramsByCause::new(&tally, &seen)),
+            erases_by_cause: Some(ErasesByCause::new(&tally, &seen, self.flash.unit_blocks)),
             trims: counters.trims,
             unwritten_trims: self.taken.trimmed.saturating_sub(counters.trims),
             collections: counters.collections,

@@ -59,7 +59,7 @@ use crate::page::policy::Policy;
 use crate::page::{GcSchedule, Phase};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
-use ftlab_flash::{BlockId, Flash, Ppn, Purpose};
+use ftlab_flash::{BlockId, Cause, Flash, Ppn, Purpose};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Begins a collection in steps if there may be one. Whether the host write to `stream`, which had no
@@ -251,7 +251,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.progress.page = self.drive.geometry().first_page(victim).0;
         self.progress.left_pages = rest.iter().map(|&block| self.drive.valid_pages(block)).sum();
         let from = self.drive.frontier_of(victim);
-        self.observer.collection(victim, from, self.drive.valid_pages(victim));
+        let valid_pages = self.drive.valid_pages(victim);
+        self.observer.collection(victim, from, valid_pages, Cause::Move);
     }
 
     /// Relocates valid pages of `victim`, up to `most` of the next 64; returns how many.

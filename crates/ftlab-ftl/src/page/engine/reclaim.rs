@@ -86,7 +86,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let from = self.drive.frontier_of(victim);
         let moved = self.drive.valid_pages(victim);
         debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
-        self.observer.collection(victim, from, moved);
+        self.observer.collection(victim, from, moved, purpose.cause);
         match self.policy.handles().map_or(1, Handles::luns) {
             1 => self.move_in_order(victim, from, moved, purpose)?,
             luns => self.move_by_luns(victim, from, luns, purpose)?,
@@ -165,7 +165,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             Err(error) if F::is_wear_out(&error) => return self.retire(victim),
             Err(error) => return Err(FtlError::Flash(error)),
         }
-        self.observer.erase(victim);
+        self.observer.erase(victim, purpose.cause);
         self.drive.release(victim);
         self.watch_wear(victim);
         self.refreshing.iter_mut().for_each(|refreshing| refreshing.on_erased(victim));
