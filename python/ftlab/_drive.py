@@ -28,21 +28,21 @@ class Drive:
     page_size : str or int, default "4KiB"
         Bytes per page, a multiple of 512.
     logical_pages : int, optional
-        The same, in pages.
+        Logical capacity in pages.
     blocks : int, optional
         Number of erase blocks.
     reserve : int, default 4
         Free blocks that host writes may not use; hybrid-mapped FTLs and page have their own rules.
-    gc_start : str or float, optional
-        Collects early, after host writes, while less than this share of the blocks is free; off by default.
-    gc_min_invalid : str or float, optional
-        Share of a block that must be invalid for early collection; 12.5% by default.
     gc : str, default "foreground"
         When garbage is collected: foreground, a whole collection before the host write that needs it;
         incremental[:pages=N], some pages (at most N) after each host write; background[:pages=N], the first
         victim before the host write and the others like that; garbage[:share=S], whole collections while at
         least that share of the programmed pages is invalid; or gradual[:from=S], whole collections, the more
         the fewer blocks are free, below that share.
+    gc_start : str or float, optional
+        Collects early, after host writes, while less than this share of the blocks is free; off by default.
+    gc_min_invalid : str or float, optional
+        Share of a block that must be invalid for early collection; 12.5% by default.
     free_block : {"fifo", "least-worn"}, default "fifo"
         Which free block is opened next: the one that has been free longest (fifo), or the one with the fewest
         erases (least-worn).
@@ -76,9 +76,9 @@ class Drive:
     logical_pages: int | None = None
     blocks: int | None = None
     reserve: int | None = None
+    gc: str | None = None
     gc_start: str | float | None = None
     gc_min_invalid: str | float | None = None
-    gc: str | None = None
     free_block: Literal["fifo", "least-worn"] | None = None
     wear_threshold: int | None = None
     refresh: str | None = None

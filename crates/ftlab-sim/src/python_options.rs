@@ -84,15 +84,13 @@ fn in_python(help: &str) -> String {
 
 /// A text in lines, as far in as docstrings have it.
 fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut line = String::new();
+    let mut lines = vec!["       ".to_owned()];
     for word in text.split_whitespace() {
-        if !line.is_empty() && 8 + line.len() + 1 + word.len() > COLUMNS {
-            lines += &format!("        {line}\n");
-            line.clear();
+        let last = lines.last_mut().filter(|line| line.len() + 1 + word.len() <= COLUMNS);
+        match last {
+            Some(line) => line.extend([" ", word]),
+            None => lines.push(format!("        {word}")),
         }
-        line += if line.is_empty() { "" } else { " " };
-        line += word;
     }
-    lines + &format!("        {line}\n")
+    lines.join("\n") + "\n"
 }

@@ -29,8 +29,11 @@ NESTED = frozenset(
 """Parts that are lists or documents, or ``None``."""
 "#;
 
-/// Files of `python/ftlab` by name, each with what makes it of itself.
-pub const PYTHON_FILES: [(&str, fn(&str) -> String); 3] =
+/// Makes a file of itself, with what is declared.
+type Makes = fn(&str) -> String;
+
+/// Files of `python/ftlab` by name.
+pub const PYTHON_FILES: [(&str, Makes); 3] =
     [("_parts.py", |_| parts_file()), ("_drive.py", drive_file), ("_run.py", run_file)];
 
 /// The file `_parts.py`.
