@@ -6,11 +6,12 @@ use crate::header::{header, parsed};
 use crate::options::ReadingArgs;
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
-use crate::table::{faults, fdp, notes, refresh, slc, table, wear};
+use crate::table::{fdp, notes, sheet};
 use crate::times::times;
 use crate::typed::command;
 use crate::words::Words;
 use clap::Args;
+use ftlab_sim::fact::Sheet;
 use ftlab_sim::{DriveOptions, Experiment, ExperimentResult, Workload, summary};
 use ftlab_spec::Spec;
 use std::ffi::OsString;
@@ -100,7 +101,17 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
 /// Everything that is printed of a result.
 fn text(result: &ExperimentResult, quiet: bool) -> String {
     let parsed = if quiet { String::new() } else { parsed(result) };
-    let tables = [table, times, refresh, slc, wear, fdp, faults, notes].map(|part| part(result));
+    let sheet = |of| sheet(result, of);
+    let tables = [
+        sheet(Sheet::Runs),
+        times(result),
+        sheet(Sheet::Refresh),
+        sheet(Sheet::Slc),
+        sheet(Sheet::Wear),
+        fdp(result),
+        sheet(Sheet::Faults),
+        notes(result),
+    ];
     format!("{parsed}{}{}\n", tables.concat(), summary::sentence(result))
 }
 
