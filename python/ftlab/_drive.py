@@ -17,43 +17,46 @@ class Drive:
     Parameters
     ----------
     logical : str or int, optional
-        Capacity that the host can address, such as ``"8GiB"``; a number is bytes. The default is the size
-        of a trace's device, or its highest address. Generators have no size and require one.
+        Logical capacity, such as 8GiB (8G is the same); by default that of the trace's device, or up to its
+        highest address.
     op : str or float, optional
-        Over-provisioning, (physical - logical) / logical, such as ``"10%"`` or ``0.1``, the default unless
-        `blocks` is given.
+        Over-provisioning, (physical - logical) / logical; 10% if neither this nor `blocks` is given. For
+        hybrid-mapped FTLs it is the log space, including the one or two blocks that they merge into.
     pages_per_block : int, optional
         Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
         below 1 GiB.
     page_size : str or int, default "4KiB"
         Bytes per page, a multiple of 512.
     logical_pages : int, optional
-        `logical` in pages.
+        Logical capacity in pages.
     blocks : int, optional
-        Number of erase blocks, instead of `op`.
+        Number of erase blocks.
     reserve : int, default 4
-        Free blocks that host writes may not take.
+        Free blocks that host writes may not use; hybrid-mapped FTLs and page have their own rules.
     gc : str, default "foreground"
-        When garbage is collected: ``"foreground"``, a whole collection before the host write that
-        needs it; ``"incremental"`` or ``"incremental:pages=N"``, some pages after each host write;
-        ``"background"`` or ``"background:pages=N"``, the first victim before it and the others so;
-        ``"garbage:share=S"``, while at least that share of the programmed pages is invalid;
-        ``"gradual:from=S"``, the more the fewer blocks are free, below that share.
+        When garbage is collected: foreground, a whole collection before the host write that needs it;
+        incremental[:pages=N], some pages (at most N) after each host write; background[:pages=N], the first
+        victim before the host write and the others like that; garbage[:share=S], whole collections while at
+        least that share of the programmed pages is invalid; or gradual[:from=S], whole collections, the more
+        the fewer blocks are free, below that share.
     gc_start : str or float, optional
-        Collects early, after host writes, while less than this share of the blocks is free.
+        Collects early, after host writes, while less than this share of the blocks is free; off by default.
     gc_min_invalid : str or float, optional
-        Share of a block that must be invalid for early collection; by default an eighth.
-    free_block : {"fifo", "least-worn"}
-        Which free block is opened next: the one that has been free longest, or the least worn.
+        Share of a block that must be invalid for early collection; 12.5% by default.
+    free_block : {"fifo", "least-worn"}, default "fifo"
+        Which free block is opened next: the one that has been free longest (fifo), or the one with the fewest
+        erases (least-worn).
     wear_threshold : int, default 0
         Moves cold pages once a block has been erased this many times more than the least-worn block; 0
         disables.
     refresh : str, optional
-        Rewrites the pages of a block once they have been read so often, or so many host page writes after it
-        became full, such as ``"reads=100000,age=5000000"``. Reads count with a timing of requests only.
+        Rewrites the pages of a block once they have been read so often since it was erased, or so many host
+        page writes after it became full, such as reads=100000,age=5000000. Reads need `timing` with
+        unit=request.
     slc_cache : str, optional
-        Blocks that are programmed with one bit a cell and take what the host writes, such as
-        ``"size=64MiB,bits=3,full=fold,idle=on"``. They come on top of the others.
+        Blocks that are programmed with one bit a cell, take what the host writes, and are folded into the
+        others later, such as size=64MiB,bits=3,full=fold,idle=on; full=bypass writes past a full cache. They
+        come on top of `op`.
 
     See Also
     --------

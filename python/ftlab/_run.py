@@ -25,22 +25,24 @@ def run(
     ftls: str | Policy | Iterable[str | Policy],
     *,
     drive: Drive | str | int | None = None,
-    fill: Fill = "sequential",
-    writes: int | None = None,
-    drive_writes: float | None = None,
-    until: Literal["steady"] | None = None,
-    repeat: bool = False,
-    warmup_writes: int = 0,
-    interval: int | None = None,
-    seed: int = 1,
-    timing: str | None = None,
-    faults: str | None = None,
     endurance: int | None = None,
-    streams: str | None = None,
+    faults: str | None = None,
+    timing: str | None = None,
     wrap: bool = False,
     ignore_trims: bool = False,
-    observe: bool = False,
+    streams: str | None = None,
+    fill: Literal["sequential", "random", "twice", "none"] = "sequential",
+    precondition: Literal["pts"] | None = None,
+    warmup_writes: int | None = None,
+    warmup_drive_writes: float | None = None,
+    writes: int | None = None,
+    drive_writes: float | None = None,
+    repeat: bool = False,
+    until: Literal["steady"] | None = None,
+    seed: int = 1,
+    interval: int | None = None,
     threads: int | None = None,
+    observe: bool = False,
     progress: Progress = None,
 ) -> Result:
     """Run FTLs on a workload, and compare their write amplification.
@@ -64,44 +66,53 @@ def run(
         (:func:`ftlab.ftls` lists them), or your own policies.
     drive : Drive, str or int, optional
         The drive, or its logical size.
-    fill : {"sequential", "random", "twice", "none"}
-        How the drive is filled first, by writing every page once; this is executed but not counted.
+    endurance : int, optional
+        Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
+    faults : str, optional
+        Injects flash failures: shares of programs and erases that fail, number of factory bad blocks, and a
+        seed, such as program=1e-5,erase=1e-4,bad=20,seed=1.
+    timing : str, optional
+        Simulates time, with the flash timing NAME, such as slc:channels=4,luns=2,queue-depth=16. See ``ftlab
+        list timings``.
+    wrap : bool, default False
+        Takes addresses beyond the drive modulo its size, instead of rejecting them.
+    ignore_trims : bool, default False
+        Ignores trims, as in papers whose FTLs do not support them.
+    streams : str, optional
+        Assigns streams (placement handles) to requests by their start address, instead of those named in the
+        trace: 1MiB..2MiB=1,4GiB..8GiB=2; the rest is stream 0.
+    fill : {"sequential", "random", "twice", "none"}, default "sequential"
+        How the drive is filled first, which is executed but not counted: none, every page once in ascending
+        order (sequential) or in random order (random), or every page twice (twice).
+    precondition : {"pts"}, optional
+        Prepares the drive as a test does: pts, as SNIA's Performance Test Specification, writes every page
+        twice and then runs the workload until it is steady.
+    warmup_writes : int, optional
+        Host page writes after the fill that are executed but not counted.
+    warmup_drive_writes : float, optional
+        The same, as a multiple of the logical capacity, which is given too.
     writes : int, optional
         Maximum number of host page writes to count; if neither this nor `drive_writes` is given, a whole
         trace, or 4 drive writes of a generator.
     drive_writes : float, optional
-        The same as a multiple of the logical size.
-    until : {"steady"}, optional
-        End when the write amplification of every FTL is steady, but no later than after `drive_writes` (100
-        by default); a trace is repeated until then.
+        The same, as a multiple of the logical capacity.
     repeat : bool, default False
-        Begin a trace again when it ends, until `writes`, `drive_writes` (4 by default) or `until` ends
-        the run.
-    warmup_writes : int, default 0
-        Host page writes after the fill that are executed but not counted.
-    interval : int, optional
-        Length of an interval of the running write amplification, in host page writes; by default a
-        quarter of the drive.
+        Begins a trace again when it ends, until `writes`, `drive_writes` (4 by default) or `until` ends the
+        run.
+    until : {"steady"}, optional
+        Ends when the write amplification of every FTL is steady: the last five rounds of a quarter drive
+        write pass the test of SNIA's PTS, and the last half of the run has no trend. A trace is repeated
+        until then; after `drive_writes` (100 by default) it ends all the same.
     seed : int, default 1
         Seed of generator and random fill: same seed, same result.
-    timing : str, optional
-        Simulates time, on flash with this timing, such as ``"slc:channels=4,luns=2"``
-        (:func:`ftlab.timings`).
-    faults : str, optional
-        Injects flash failures, such as ``"program=1e-5,erase=1e-4,bad=20,seed=1"``.
-    endurance : int, optional
-        Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
-    streams : str, optional
-        Assigns streams to requests by their start address: ``"1MiB..2MiB=1,4GiB..8GiB=2"``.
-    wrap : bool, default False
-        Takes addresses beyond the drive modulo its size, instead of raising.
-    ignore_trims : bool, default False
-        Ignores trims.
-    observe : bool, default False
-        Tracks pages and blocks, for plots of the flash and of what is moved; the counts are the same,
-        and the run takes two to three times as long.
+    interval : int, optional
+        Length of an interval of the running write amplification, in host page writes; by default a quarter of
+        the drive.
     threads : int, optional
-        Maximum number of threads; by default one per processor. Results do not depend on it.
+        Number of threads; by default one per processor. Results do not depend on it.
+    observe : bool, default False
+        Tracks pages and blocks, for plots of the flash and of what is moved; the counts are the same, and the
+        run takes two to three times as long.
     progress : bool or callable, optional
         Whether to show a progress bar, by default on terminals and in notebooks; or a function that is
         called with a :class:`Status` several times per second.
@@ -135,22 +146,24 @@ def run(
     names = [ftl.name if isinstance(ftl, Policy) else str(ftl) for ftl in every]
     drive = Drive.of(drive)
     settings = drive._settings() | {
-        "fill": fill,
-        "writes": writes,
-        "drive_writes": drive_writes,
-        "until": until,
-        "repeat": repeat,
-        "warmup_writes": warmup_writes,
-        "interval": interval,
-        "seed": seed,
-        "timing": timing,
-        "faults": faults,
         "endurance": endurance,
-        "streams": streams,
+        "faults": faults,
+        "timing": timing,
         "wrap": wrap,
         "ignore_trims": ignore_trims,
-        "observe": observe,
+        "streams": streams,
+        "fill": fill,
+        "precondition": precondition,
+        "warmup_writes": warmup_writes,
+        "warmup_drive_writes": warmup_drive_writes,
+        "writes": writes,
+        "drive_writes": drive_writes,
+        "repeat": repeat,
+        "until": until,
+        "seed": seed,
+        "interval": interval,
         "threads": threads,
+        "observe": observe,
     }
     with reporter(progress, names) as tell:
         source = core_workload(workload, drive.page_size)

@@ -161,6 +161,8 @@ class _Unseen:
         if isinstance(validate, str) and validate == "rest":
             if settings.get("writes") is None:
                 raise ParameterError('validate: "rest" is the part of the trace after writes; give writes')
+            if settings.get("warmup_drive_writes") is not None:
+                raise ParameterError('validate: "rest" needs the warm-up in page writes; give warmup_writes')
             first = int(settings.get("warmup_writes") or 0) + int(settings["writes"])
             settings = {**settings, "writes": None, "warmup_writes": first}
             self._name = f"{workload_text(workload)} after its first {first:,} page writes"

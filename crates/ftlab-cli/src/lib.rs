@@ -16,7 +16,6 @@ mod completions;
 mod convert;
 #[cfg(feature = "live")]
 mod drive;
-mod drive_words;
 mod error;
 #[cfg(feature = "lab")]
 mod figure;
@@ -55,6 +54,7 @@ mod times;
 #[cfg(feature = "lab")]
 mod tune;
 mod typed;
+mod words;
 
 #[cfg(not(feature = "lab"))]
 use absent::files;

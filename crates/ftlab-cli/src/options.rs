@@ -1,7 +1,9 @@
 //! Options that several commands share.
 
 use clap::Args;
-use ftlab_spec::{ByteSize, SpecError, Value};
+#[cfg(feature = "lab")]
+use ftlab_spec::Value;
+use ftlab_spec::{ByteSize, SpecError};
 use ftlab_trace::{Layout, OpenOptions};
 
 /// Options for reading a trace.
@@ -108,6 +110,7 @@ fn parse_percent(text: &str) -> Result<f64, SpecError> {
 }
 
 /// A value, parsed like parameters of FTLs.
+#[cfg(feature = "lab")]
 pub(crate) fn parse<T: Value>(text: &str) -> Result<T, String> {
     T::parse(text).ok_or_else(|| format!("{text:?} is not {}", T::expects_for(text)))
 }

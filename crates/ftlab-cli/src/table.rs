@@ -20,37 +20,12 @@ const LINES: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .bottom_border(LineStyle::none().fill('─').junction('─'));
 
-/// The final table of a run.
-pub(crate) fn table(result: &ExperimentResult) -> String {
-    sheet(result, Sheet::Runs)
-}
-
-/// The table of what was rewritten in time; empty if nothing ever is.
-pub(crate) fn refresh(result: &ExperimentResult) -> String {
-    sheet(result, Sheet::Refresh)
-}
-
-/// The table of what happened in SLC caches; empty if there are none.
-pub(crate) fn slc(result: &ExperimentResult) -> String {
-    sheet(result, Sheet::Slc)
-}
-
-/// The table of endurance; empty if it was not asked for.
-pub(crate) fn wear(result: &ExperimentResult) -> String {
-    sheet(result, Sheet::Wear)
-}
-
-/// The table of what failed; empty if nothing can.
-pub(crate) fn faults(result: &ExperimentResult) -> String {
-    sheet(result, Sheet::Faults)
-}
-
 /// A column: its heading, when it is there, and the fact that it shows.
 type Column = ((&'static str, When), &'static Fact<RunResult>);
 
 /// The table of the facts that are shown on `sheet`: a line for each run that has what is always there; empty if none
 /// has.
-fn sheet(result: &ExperimentResult, of: Sheet) -> String {
+pub(crate) fn sheet(result: &ExperimentResult, of: Sheet) -> String {
     let mut columns: Vec<Column> = shown(|shown| match *shown {
         Shown::Table { sheet, at, heading, when } if sheet == of => Some((at, (heading, when))),
         _ => None,

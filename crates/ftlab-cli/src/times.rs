@@ -1,9 +1,11 @@
 //! Tables of response times, and of what LUNs and channels did.
 
-use crate::table::ruled;
+use crate::table::{ruled, sheet};
 use ftlab_sim::ExperimentResult;
+use ftlab_sim::fact::{Fact, Facts, Sheet, Shown, shown_of};
 use ftlab_sim::format::{grouped, significant};
 use ftlab_sim::result::{GroupResult, LunSeconds, RequestsResult, ResponseSummary, TimingResult};
+use std::sync::LazyLock;
 
 /// The tables of response times and of LUN activity; empty if time was not simulated.
 pub(crate) fn times(result: &ExperimentResult) -> String {
@@ -15,54 +17,36 @@ pub(crate) fn times(result: &ExperimentResult) -> String {
     if runs.is_empty() {
         return String::new();
     }
-    let responses = runs.iter().map(|(ftl, time)| responses(ftl.clone(), time));
     let requests: Vec<_> = runs.iter().flat_map(|(ftl, time)| requests(ftl, time)).collect();
     let has_reads = !requests.is_empty();
     let luns = luns(&runs, has_reads);
     let responses = if requests.is_empty() {
-        ruled(&RESPONSE_HEADINGS.map(str::to_owned), responses)
+        sheet(result, Sheet::Responses)
     } else {
-        ruled(&REQUEST_HEADINGS.map(str::to_owned), requests)
+        ruled(&request_headings(Sheet::Requests), requests)
     };
     let buffers: String = runs.iter().filter_map(|(ftl, time)| buffer(ftl, time)).collect();
     responses + &groups(&runs) + &buffers + &waits(&runs) + &luns
 }
 
-const RESPONSE_HEADINGS: [&str; 9] = [
-    "response time\nin ms",
-    "mean",
-    "standard\ndeviation",
-    "median",
-    "p95",
-    "p99",
-    "p99.9",
-    "p99.99",
-    "longest",
-];
+/// What is told of how long requests took.
+static TIMES: LazyLock<Vec<Fact<ResponseSummary>>> = LazyLock::new(ResponseSummary::facts);
 
-fn responses(ftl: String, time: &TimingResult) -> [String; 9] {
-    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
-    let of = &time.response_ns;
-    let quantiles = [of.p50, of.p95, of.p99, of.p99_9, of.p99_99, of.max];
-    let [p50, p95, p99, p99_9, p99_99, max] = quantiles.map(|ns| ms(ns as f64));
-    [ftl, ms(of.mean), ms(of.stddev), p50, p95, p99, p99_9, p99_99, max]
+/// The columns of tables of requests: their headings and facts.
+fn columns() -> Vec<(&'static str, &'static Fact<ResponseSummary>)> {
+    shown_of(&TIMES, |shown| match *shown {
+        Shown::Table { sheet: Sheet::Requests, at, heading, .. } => Some((at, heading)),
+        _ => None,
+    })
 }
 
-const REQUEST_HEADINGS: [&str; 10] = [
-    "response time\nin ms",
-    "a second",
-    "mean",
-    "median",
-    "p95",
-    "p99",
-    "p99.9",
-    "p99.99",
-    "p99.999",
-    "longest",
-];
+fn request_headings(of: Sheet) -> Vec<String> {
+    let columns = columns().into_iter().map(|(heading, _)| heading);
+    [of.heading(), "a second"].into_iter().chain(columns).map(str::to_owned).collect()
+}
 
 /// A line for each operation that the host asked for, if it waited for requests, and one for transactions.
-fn requests(ftl: &str, time: &TimingResult) -> Vec<[String; 10]> {
+fn requests(ftl: &str, time: &TimingResult) -> Vec<Vec<String>> {
     let line = |what: &str, per_second: f64, of: &ResponseSummary| {
         let name = format!("{ftl}, {what}{}", if what == "flush" { "es" } else { "s" });
         response_line(name, per_second, of)
@@ -81,12 +65,10 @@ fn requests(ftl: &str, time: &TimingResult) -> Vec<[String; 10]> {
     of_operations.chain(of_transactions).collect()
 }
 
-fn response_line(name: String, per_second: f64, of: &ResponseSummary) -> [String; 10] {
-    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
-    let quantiles = [of.p50, of.p95, of.p99, of.p99_9, of.p99_99, of.p99_999, of.max];
-    let [p50, p95, p99, p99_9, p99_99, p99_999, max] = quantiles.map(|ns| ms(ns as f64));
-    let per_second = grouped(per_second.round() as u64);
-    [name, per_second, ms(of.mean), p50, p95, p99, p99_9, p99_99, p99_999, max]
+fn response_line(name: String, per_second: f64, of: &ResponseSummary) -> Vec<String> {
+    let text = |fact: &Fact<_>| fact.of(of).map(|value| fact.text(&value)).unwrap_or_default();
+    let times = columns().into_iter().map(|(_, fact)| text(fact));
+    [name, grouped(per_second.round() as u64)].into_iter().chain(times).collect()
 }
 
 /// The groups of requests of one kind, where there is more than one.
@@ -104,12 +86,10 @@ fn groups(runs: &[(String, &TimingResult)]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let mut headings = REQUEST_HEADINGS.map(str::to_owned);
-    headings[0] = "response time\nin ms by group".into();
-    ruled(&headings, lines)
+    ruled(&request_headings(Sheet::Groups), lines)
 }
 
-fn group_line(ftl: &str, group: &GroupResult) -> [String; 10] {
+fn group_line(ftl: &str, group: &GroupResult) -> Vec<String> {
     let GroupResult { by, name, operation, .. } = group;
     let what = match by.as_str() {
         "size" => format!("of {name} page{}", if name == "1" { "" } else { "s" }),

@@ -2,9 +2,10 @@
 
 use crate::error::CliError;
 use crate::options::{ReadingArgs, parse};
-use crate::run::{DriveArgs, LengthArgs};
+use crate::words::Words;
 use clap::{ArgAction, ArgMatches, Args, Command, parser::ValueSource};
 use ftlab_ftl::MetadataBudget;
+use ftlab_sim::{DriveOptions, Experiment};
 use ftlab_spec::Spec;
 use serde_json::{Map, Value};
 use std::ffi::OsStr;
@@ -37,9 +38,9 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
-    drive: DriveArgs,
+    drive: Words<DriveOptions>,
     #[command(flatten)]
-    length: LengthArgs,
+    options: Words<Experiment>,
     #[command(flatten)]
     reading: ReadingArgs,
 }

@@ -2,14 +2,10 @@
 
 use crate::error::Result;
 use crate::parse::{Settings, bad};
-use ftlab_sim::{
-    DRIVE_OPTIONS, DriveOptions, Experiment, Length, Logical, OptionOf, UNTIL_STEADY_DRIVE_WRITES,
-    Workload,
-};
+use ftlab_sim::{DriveOptions, Experiment, Logical, OptionOf, Options, Workload};
 use ftlab_spec::{ByteSize, Spec};
 use ftlab_trace::Space;
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 
 /// The experiment that the settings describe.
 pub(crate) fn experiment(
@@ -17,48 +13,23 @@ pub(crate) fn experiment(
     ftls: Vec<Spec>,
     settings: &mut Settings,
 ) -> Result<Experiment> {
-    let default = Experiment::new(workload, ftls);
-    let writes = settings.value("writes")?.map(Length::Writes);
-    let drive_writes: Option<f64> = settings.value("drive_writes")?;
-    let until_steady = match settings.text("until").as_deref() {
-        None => None,
-        Some("steady") => Some(drive_writes.unwrap_or(UNTIL_STEADY_DRIVE_WRITES)),
-        Some(other) => return Err(bad("until", other, "expected steady").into()),
-    };
-    Ok(Experiment {
-        drive: drive(settings)?,
-        length: until_steady
-            .map(Length::UntilSteady)
-            .or(writes)
-            .or(drive_writes.map(Length::DriveWrites))
-            .unwrap_or(default.length),
-        repeat: settings.flag("repeat")? || until_steady.is_some(),
-        fill: settings.parsed("fill")?.unwrap_or(default.fill),
-        warmup_writes: settings.value("warmup_writes")?.unwrap_or(default.warmup_writes),
-        interval_writes: settings.value("interval")?,
-        timing: settings.parsed("timing")?,
-        faults: settings.parsed("faults")?,
-        endurance_cycles: settings.value("endurance")?.map(NonZeroU32::get),
-        seed: settings.value("seed")?.unwrap_or(default.seed),
-        streams: settings.parsed("streams")?,
-        wrap: settings.flag("wrap")?,
-        ignore_trims: settings.flag("ignore_trims")?,
-        observe: settings.flag("observe")?,
-        threads: settings.value::<NonZeroU32>("threads")?.map(|threads| threads.get() as usize),
-        ..default
-    })
+    let drive = drive(settings)?;
+    options(Experiment { drive, ..Experiment::new(workload, ftls) }, settings)
+}
+
+/// `one` with the options that the settings have.
+fn options<T: Options>(one: T, settings: &mut Settings) -> Result<T> {
+    let texts: BTreeMap<_, _> = T::options()
+        .iter()
+        .filter_map(|option| Some((option.id, settings.text(option.id)?)))
+        .collect();
+    let text_of = |option: &OptionOf<T>| Ok(texts.get(option.id).cloned());
+    one.with_options(text_of, |option, text, message| bad(option.id, text, &message).into())
 }
 
 /// The drive that the settings describe.
 pub(crate) fn drive(settings: &mut Settings) -> Result<DriveOptions> {
-    let texts: BTreeMap<_, _> = DRIVE_OPTIONS
-        .iter()
-        .filter_map(|option| Some((option.id, settings.text(option.id)?)))
-        .collect();
-    let text_of = |option: &OptionOf<DriveOptions>| Ok(texts.get(option.id).cloned());
-    OptionOf::read(&DRIVE_OPTIONS, text_of, |option, text, message| {
-        bad(option.id, text, &message).into()
-    })
+    options(DriveOptions::default(), settings)
 }
 
 /// Bytes per page, and the space that a generator writes to, if its size is given, or if it is one of its own.

@@ -95,7 +95,7 @@ impl<'a> Page<'a> {
         let runs = &result.runs;
         let window =
             runs.iter().find_map(|run| run.observed.as_ref()).map(|o| o.moves.window_writes);
-        let responses = times::responses(result);
+        let responses = sheet(result, Sheet::Responses);
         Ok(Self {
             contents: contents(result, !responses.headings.is_empty()),
             result,

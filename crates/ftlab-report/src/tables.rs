@@ -126,5 +126,5 @@ fn told(run: &RunResult, when: When, fact: &Fact<RunResult>) -> Cell {
         When::Nonzero => value.number() > 0.0,
         When::InPart => run.has_parts(),
     });
-    Cell::of(value, |value| Cell::new(value.number(), fact.text(&value)))
+    Cell::of(value, |value| Cell::new(fact.number(&value), fact.text(&value)))
 }

@@ -2,44 +2,10 @@
 
 use crate::tables::{Cell, Column, Meaning, Row, Table};
 use ftlab_sim::ExperimentResult;
+use ftlab_sim::fact::{Fact, Facts, Sheet, Shown, shown_of};
 use ftlab_sim::result::{
     GroupResult, LunSeconds, ResponseSummary, RunResult, TimingResult, WaitsResult,
 };
-
-/// Response times; empty if time was not simulated.
-pub(crate) fn responses(result: &ExperimentResult) -> Table {
-    fn ms(run: &RunResult, time: fn(&ResponseSummary) -> f64) -> Cell {
-        let timing = run.timing.as_ref();
-        Cell::of(timing, |timing| Cell::digits(time(&timing.response_ns) / 1e6, 4))
-    }
-    fn read_ms(run: &RunResult, time: fn(&ResponseSummary) -> f64) -> Cell {
-        let requests = run.timing.as_ref().and_then(|timing| timing.requests.as_ref());
-        let reads = requests.and_then(|requests| requests.operations.get("read"));
-        Cell::of(reads, |reads| Cell::digits(time(&reads.response_ns) / 1e6, 4))
-    }
-    let columns: [Column; 13] = [
-        (
-            "mean",
-            "Mean response time of a page write, or of a write request, in milliseconds",
-            |run| ms(run, |of| of.mean),
-        ),
-        ("median", "Half of the writes took no longer", |run| ms(run, |of| of.p50 as f64)),
-        ("p90", "90% took no longer", |run| ms(run, |of| of.p90 as f64)),
-        ("p95", "95% took no longer", |run| ms(run, |of| of.p95 as f64)),
-        ("p99", "99% took no longer", |run| ms(run, |of| of.p99 as f64)),
-        ("p99.9", "99.9% took no longer", |run| ms(run, |of| of.p99_9 as f64)),
-        ("p99.99", "99.99% took no longer", |run| ms(run, |of| of.p99_99 as f64)),
-        ("longest", "The longest of all", |run| ms(run, |of| of.max as f64)),
-        ("reads: mean", "Mean response time of a read request", |run| read_ms(run, |of| of.mean)),
-        ("p99", "99% of the reads took no longer", |run| read_ms(run, |of| of.p99 as f64)),
-        ("p99.9", "99.9% of the reads took no longer", |run| read_ms(run, |of| of.p99_9 as f64)),
-        ("p99.99", "99.99% of the reads took no longer", |run| read_ms(run, |of| of.p99_99 as f64)),
-        ("p99.999", "99.999% of the reads took no longer", |run| {
-            read_ms(run, |of| of.p99_999 as f64)
-        }),
-    ];
-    Table::new(result, &columns).without_empty()
-}
 
 /// What there is to wait for.
 const PARTS: [Meaning; 8] = [
@@ -55,19 +21,18 @@ const PARTS: [Meaning; 8] = [
 
 /// Response times by size, tenant and stream; empty if nobody asked.
 pub(crate) fn groups(result: &ExperimentResult) -> Table {
-    const FIRST: [Meaning; 4] = [
+    const FIRST: [Meaning; 3] = [
         ("requests", "What was asked for, and by what group"),
         ("a second", "How many there were a second"),
         ("MB/s", "Million bytes of their pages per second"),
-        ("mean", "Mean response time in milliseconds"),
     ];
-    const QUANTILES: [Meaning; 5] = [
-        ("median", "Half of them took no longer"),
-        ("p99", "99% took no longer"),
-        ("p99.9", "99.9% took no longer"),
-        ("p99.99", "99.99% took no longer"),
-        ("longest", "The longest of all"),
-    ];
+    let facts = ResponseSummary::facts();
+    let times = shown_of(&facts, |shown| match *shown {
+        Shown::Report { sheet: Sheet::Groups, at, heading, meaning, .. } => {
+            Some((at, (heading, meaning)))
+        }
+        _ => None,
+    });
     let row = |run: &RunResult, group: &GroupResult| {
         let GroupResult { by, name, operation, response_ns: of, .. } = group;
         let what = match by.as_str() {
@@ -80,10 +45,11 @@ pub(crate) fn groups(result: &ExperimentResult) -> Table {
             Cell { text: what, number: None },
             Cell::count(group.per_second.round() as u64),
             Cell::digits(group.bytes_per_second / 1e6, 4),
-            Cell::digits(of.mean / 1e6, 4),
         ];
-        let quantiles = [of.p50, of.p99, of.p99_9, of.p99_99, of.max];
-        cells.extend(quantiles.map(|ns| Cell::digits(ns as f64 / 1e6, 4)));
+        let told = |fact: &Fact<_>| {
+            Cell::of(fact.of(of), |value| Cell::new(fact.number(&value), fact.text(&value)))
+        };
+        cells.extend(times.iter().map(|(_, fact)| told(fact)));
         Row { ftl: run.ftl.clone(), cells }
     };
     let mut rows = Vec::new();
@@ -92,7 +58,7 @@ pub(crate) fn groups(result: &ExperimentResult) -> Table {
         let groups = requests.iter().flat_map(|requests| &requests.groups);
         rows.extend(groups.map(|group| row(run, group)));
     }
-    Table::of(FIRST.into_iter().chain(QUANTILES), rows)
+    Table::of(FIRST.into_iter().chain(times.iter().map(|(meaning, _)| *meaning)), rows)
 }
 
 /// What requests waited for; empty if nobody asked.

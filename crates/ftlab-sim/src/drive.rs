@@ -58,87 +58,87 @@ impl DriveOptions {
     }
 }
 
-options! { DRIVE_OPTIONS of DriveOptions:
-    /// Logical capacity, such as 8GiB (8G is the same); by default that of the trace's device, or
-    /// up to its highest address.
-    logical: by_text::<ByteSize>, "SIZE" => |drive, size| drive.logical = Logical::Bytes(size);
-    files "What the host can address, such as 8GiB; of a trace by default as much as its own device.";
-    python "str | int";
-    /// The same, in pages.
-    logical_pages: by_value::<u64>, "N", instead of logical
-        => |drive, pages| drive.logical = Logical::Pages(pages);
-    files "The same in pages.";
-    python "int";
-    /// Bytes per page, a multiple of 512.
-    page_size: page_size, "SIZE" = "4KiB" => |drive, bytes| drive.page_bytes = bytes;
-    files "Bytes per page; 4KiB.";
-    python "str | int";
-    /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
-    /// below 1 GiB.
-    pages_per_block: by_value::<u32>, "N" => |drive, pages| drive.pages_per_block = Some(pages);
-    files "Pages per erase block; by default as many as are usual for the size of the drive, up to 512.";
-    python "int";
-    /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is
-    /// given. For hybrid-mapped FTLs it is the log space, including the one or two blocks that they
-    /// merge into.
-    op: by_text::<Share>, "SHARE" => |drive, share| drive.physical = Physical::OverProvisioning(share);
-    files "Over-provisioning, (physical - logical) / logical; 10%.";
-    python "str | float";
-    /// Number of erase blocks.
-    blocks: by_value::<u32>, "N", instead of op => |drive, blocks| drive.physical = Physical::Blocks(blocks);
-    files "Erase blocks, instead of `op`.";
-    python "int";
-    /// Free blocks that host writes may not use; hybrid-mapped FTLs and page have their own rules.
-    reserve: by_value::<u32>, "BLOCKS" = "4" => |drive, blocks| drive.reserve_blocks = blocks;
-    files "Free blocks that host writes may not take; 4.";
-    python "int";
-    /// Collects early, after host writes, while less than this share of the blocks is free; off by
-    /// default.
-    gc_start: by_text::<Share>, "SHARE" => |drive, share| drive.early = Some(EarlyCollection::new(share, None));
-    files "Collects ahead of need while fewer than this share of the blocks are free.";
-    python "str | float";
-    /// Share of a block that must be invalid for early collection; 12.5% by default.
-    gc_min_invalid: by_text::<Share>, "SHARE", with gc_start
-        => |drive, share| drive.early.iter_mut().for_each(|early| early.gc_min_invalid = share);
-    files "Share of a block that must be invalid for that; 12.5%.";
-    python "str | float";
-    /// When garbage is collected: foreground, a whole collection before the host write that needs
-    /// it; incremental[:pages=N], some pages (at most N) after each host write; background[:pages=N],
-    /// the first victim before the host write and the others like that; garbage[:share=S], whole
-    /// collections while at least that share of the programmed pages is invalid; or gradual[:from=S],
-    /// whole collections, the more the fewer blocks are free, below that share.
-    gc: by_text::<GcSchedule>, "SCHEDULE" = "foreground" => |drive, schedule| drive.gc = schedule;
-    files "When garbage is collected: foreground, background[:pages=N], incremental[:pages=N],\ngarbage[:share=S] or gradual[:from=S].";
-    python "str";
-    /// Which free block is opened next: the one that has been free longest (fifo), or the one with the
-    /// fewest erases (least-worn).
-    free_block: by_value::<FreeBlock>, "RULE" = "fifo" => |drive, rule| drive.wear.free_block = rule;
-    files "Which free block is opened next: fifo or least-worn.";
-    python "Literal[\"fifo\", \"least-worn\"]";
-    /// Moves cold pages once a block has been erased this many times more than the least-worn
-    /// block; 0 disables.
-    wear_threshold: by_value::<u32>, "ERASES" = "0" => |drive, erases| drive.wear.threshold = erases;
-    files "How many more erases than the least worn block a block may have; 0 is any number.";
-    python "int";
-    /// Rewrites the pages of a block once they have been read so often since it was erased, or so many host
-    /// page writes after it became full, such as reads=100000,age=5000000. Reads need --timing with
-    /// unit=request.
-    refresh: by_text::<Refresh>, "KEY=VALUE,..." => |drive, refresh| drive.refresh = refresh;
-    files "Rewrites blocks that were read so often or are so old, such as reads=100000,age=5000000.";
-    python "str";
-    results "refresh" or "never":
-        "When pages are rewritten because they were read too often or are too old: \"reads=N,age=N\"; none if never."
-        => |drive| (!drive.refresh.is_off()).then(|| drive.refresh.to_string());
-    /// Blocks that are programmed with one bit a cell, take what the host writes, and are folded into the others
-    /// later, such as size=64MiB,bits=3,full=fold,idle=on; full=bypass writes past a full cache. They come on top
-    /// of --op.
-    slc_cache: by_text::<SlcCache>, "KEY=VALUE,..." => |drive, cache| drive.slc_cache = Some(cache);
-    files "SLC blocks that take what the host writes, such as size=64MiB,bits=3,full=fold,idle=on.";
-    python "str";
-    results "SLC cache" or "none":
-        "The SLC cache, with every option; none if there is none. Its blocks come on top of `blocks`."
-        => |drive| drive.slc_cache.map(|cache| cache.to_string());
-}
+options! { DRIVE_OPTIONS of DriveOptions: under "Drive" {
+        /// Logical capacity, such as 8GiB (8G is the same); by default that of the trace's device, or
+        /// up to its highest address.
+        logical: by_text::<ByteSize>, "SIZE" => |drive, size| drive.logical = Logical::Bytes(size);
+        files "What the host can address, such as 8GiB; of a trace by default as much as its own device.";
+        python "str | int";
+        /// Logical capacity in pages.
+        logical_pages: by_value::<u64>, "N", instead of logical
+            => |drive, pages| drive.logical = Logical::Pages(pages);
+        files "The same in pages.";
+        python "int";
+        /// Bytes per page, a multiple of 512.
+        page_size: page_size, "SIZE" = "4KiB" => |drive, bytes| drive.page_bytes = bytes;
+        files "Bytes per page; 4KiB.";
+        python "str | int";
+        /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
+        /// below 1 GiB.
+        pages_per_block: by_value::<u32>, "N" => |drive, pages| drive.pages_per_block = Some(pages);
+        files "Pages per erase block; by default as many as are usual for the size of the drive, up to 512.";
+        python "int";
+        /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is
+        /// given. For hybrid-mapped FTLs it is the log space, including the one or two blocks that they
+        /// merge into.
+        op: by_text::<Share>, "SHARE" => |drive, share| drive.physical = Physical::OverProvisioning(share);
+        files "Over-provisioning, (physical - logical) / logical; 10%.";
+        python "str | float";
+        /// Number of erase blocks.
+        blocks: by_value::<u32>, "N", instead of op => |drive, blocks| drive.physical = Physical::Blocks(blocks);
+        files "Erase blocks, instead of `op`.";
+        python "int";
+        /// Free blocks that host writes may not use; hybrid-mapped FTLs and page have their own rules.
+        reserve: by_value::<u32>, "BLOCKS" = "4" => |drive, blocks| drive.reserve_blocks = blocks;
+        files "Free blocks that host writes may not take; 4.";
+        python "int";
+        /// Collects early, after host writes, while less than this share of the blocks is free; off by
+        /// default.
+        gc_start: by_text::<Share>, "SHARE" => |drive, share| drive.early = Some(EarlyCollection::new(share, None));
+        files "Collects ahead of need while fewer than this share of the blocks are free.";
+        python "str | float";
+        /// Share of a block that must be invalid for early collection; 12.5% by default.
+        gc_min_invalid: by_text::<Share>, "SHARE", with gc_start
+            => |drive, share| drive.early.iter_mut().for_each(|early| early.gc_min_invalid = share);
+        files "Share of a block that must be invalid for that; 12.5%.";
+        python "str | float";
+        /// When garbage is collected: foreground, a whole collection before the host write that needs
+        /// it; incremental[:pages=N], some pages (at most N) after each host write; background[:pages=N],
+        /// the first victim before the host write and the others like that; garbage[:share=S], whole
+        /// collections while at least that share of the programmed pages is invalid; or gradual[:from=S],
+        /// whole collections, the more the fewer blocks are free, below that share.
+        gc: by_text::<GcSchedule>, "SCHEDULE" = "foreground" => |drive, schedule| drive.gc = schedule;
+        files "When garbage is collected: foreground, background[:pages=N], incremental[:pages=N],\ngarbage[:share=S] or gradual[:from=S].";
+        python "str";
+        /// Which free block is opened next: the one that has been free longest (fifo), or the one with the
+        /// fewest erases (least-worn).
+        free_block: by_value::<FreeBlock>, "RULE" = "fifo" => |drive, rule| drive.wear.free_block = rule;
+        files "Which free block is opened next: fifo or least-worn.";
+        python "Literal[\"fifo\", \"least-worn\"]";
+        /// Moves cold pages once a block has been erased this many times more than the least-worn
+        /// block; 0 disables.
+        wear_threshold: by_value::<u32>, "ERASES" = "0" => |drive, erases| drive.wear.threshold = erases;
+        files "How many more erases than the least worn block a block may have; 0 is any number.";
+        python "int";
+        /// Rewrites the pages of a block once they have been read so often since it was erased, or so many host
+        /// page writes after it became full, such as reads=100000,age=5000000. Reads need --timing with
+        /// unit=request.
+        refresh: by_text::<Refresh>, "KEY=VALUE,..." => |drive, refresh| drive.refresh = refresh;
+        files "Rewrites blocks that were read so often or are so old, such as reads=100000,age=5000000.";
+        python "str";
+        results "refresh" or "never":
+            "When pages are rewritten because they were read too often or are too old: \"reads=N,age=N\"; none if never."
+            => |drive| (!drive.refresh.is_off()).then(|| drive.refresh.to_string());
+        /// Blocks that are programmed with one bit a cell, take what the host writes, and are folded into the others
+        /// later, such as size=64MiB,bits=3,full=fold,idle=on; full=bypass writes past a full cache. They come on top
+        /// of --op.
+        slc_cache: by_text::<SlcCache>, "KEY=VALUE,..." => |drive, cache| drive.slc_cache = Some(cache);
+        files "SLC blocks that take what the host writes, such as size=64MiB,bits=3,full=fold,idle=on.";
+        python "str";
+        results "SLC cache" or "none":
+            "The SLC cache, with every option; none if there is none. Its blocks come on top of `blocks`."
+            => |drive| drive.slc_cache.map(|cache| cache.to_string());
+} }
 
 /// What the host can address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,18 +10,24 @@ pub struct OptionOf<T> {
     pub id: &'static str,
     /// Its name on the command line and in files: the same with hyphens.
     pub key: String,
-    /// What stands for its value in help.
+    /// Under which heading the command line has it; under none if it has not.
+    pub under: &'static str,
+    /// What stands for its value in help; nothing of one that is on or off.
     pub placeholder: &'static str,
     /// What it does.
     pub help: String,
-    /// The same in short, for the schema of experiment files.
-    pub brief: &'static str,
+    /// The same in short, for the schema of experiment files; none if these do not have it.
+    pub brief: Option<&'static str>,
     /// The value without it, if that is one that can be typed.
     pub default: Option<&'static str>,
     /// The type of its values in Python.
     pub python: &'static str,
+    /// All its values, if they are few words.
+    pub values: &'static [&'static str],
     /// The option that it replaces, if any: only one of them may be given.
     pub instead_of: Option<&'static str>,
+    /// What may not be given with it.
+    pub without: &'static [&'static str],
     /// The option without which it has no effect.
     pub needs: Option<&'static str>,
     /// How it is told in results, where it is left out if it is off.
@@ -48,6 +54,17 @@ impl<T> fmt::Debug for OptionOf<T> {
 }
 
 impl<T> OptionOf<T> {
+    /// Whether it is on or off.
+    pub fn is_flag(&self) -> bool {
+        self.placeholder.is_empty()
+    }
+
+    /// Whether only one of both may be given.
+    pub fn excludes(&self, other: &Self) -> bool {
+        let one = |of: &Self, id| of.instead_of == Some(id) || of.without.contains(&id);
+        one(self, other.id) || one(other, self.id)
+    }
+
     /// Whether `text` is a value of it; what it is to be instead if it is not.
     pub fn check(&self, text: &str) -> Result<(), String> {
         (self.check)(text)
@@ -59,45 +76,50 @@ impl<T> OptionOf<T> {
     }
 }
 
-impl<T: Default> OptionOf<T> {
-    /// What the options that are given come to: `text_of` has their texts, and `wrong` makes an error of an option
-    /// whose text is not a value. One that another replaces is passed over if that is given.
-    pub fn read<E>(
-        options: &'static [Self],
-        text_of: impl Fn(&'static Self) -> Result<Option<String>, E>,
-        wrong: impl Fn(&'static Self, &str, String) -> E,
-    ) -> Result<T, E> {
-        let mut read = T::default();
+/// What is described by options.
+pub trait Options: Sized + 'static {
+    /// Every option, in the order in which they are listed.
+    fn options() -> &'static [OptionOf<Self>];
+
+    /// Itself with the options that are given: `text_of` has their texts, and `wrong` makes an error of an option whose
+    /// text is not a value. One that another replaces is passed over if that is given.
+    fn with_options<E>(
+        mut self,
+        text_of: impl Fn(&'static OptionOf<Self>) -> Result<Option<String>, E>,
+        wrong: impl Fn(&'static OptionOf<Self>, &str, String) -> E,
+    ) -> Result<Self, E> {
         let mut given = Vec::new();
-        for option in options {
+        for option in Self::options() {
             let Some(text) = text_of(option)? else { continue };
             if option.instead_of.is_some_and(|other| given.contains(&other)) {
                 continue;
             }
-            (option.set)(&mut read, &text).map_err(|message| wrong(option, &text, message))?;
+            (option.set)(&mut self, &text).map_err(|message| wrong(option, &text, message))?;
             given.push(option.id);
         }
-        Ok(read)
+        Ok(self)
     }
 }
 
-/// Declares the options of a struct.
+/// Declares the options of a struct, under the headings that they have on the command line, or under none.
 ///
-/// Each is `/// help`, then `id: reader, "PLACEHOLDER"`, and as far as it has them `= "default"`, `, instead of other` and
-/// `, with other`; how it is set; its sentence in `files` and its type in `python`; and, if results tell it only where it
-/// is not off, its `results "title" or "off": "sentence"` and its text there.
+/// Each is `/// help`, then `id: reader, "PLACEHOLDER"` with an empty one if it is on or off, and as far as it has
+/// them `= "default"`, `, of "values"`, `, instead of other`, `, without others` and `, with other`; how it is set; its
+/// sentence in `files`; its type in `python`; and, if results tell it only where it is not off, its
+/// `results "title" or "off": "sentence"` and its text there.
 macro_rules! options {
-    ($name:ident of $of:ty: $(
+    ($name:ident of $of:ty: $(under $heading:literal { $(
         $(#[doc = $doc:literal])+
         $id:ident: $read:expr, $placeholder:literal
-        $(= $default:literal)? $(, instead of $other:ident)? $(, with $needed:ident)?
+        $(= $default:literal)? $(, of $($choice:literal)|+)? $(, instead of $other:ident)?
+        $(, without $($excluded:ident)|+)? $(, with $needed:ident)?
         => |$one:ident, $value:ident| $set:expr;
-        files $brief:literal; python $python:literal;
+        $(files $brief:literal;)? python $python:literal;
         $(results $title:literal or $off:literal: $sentence:literal => |$told_one:ident| $print:expr;)?
-    )+) => {
+    )+ })+) => {
         /// Every option, in the order in which they are listed.
         pub static $name: ::std::sync::LazyLock<::std::vec::Vec<$crate::option::OptionOf<$of>>> =
-            ::std::sync::LazyLock::new(|| ::std::vec![$({
+            ::std::sync::LazyLock::new(|| ::std::vec![$($({
                 #[allow(unused_variables)]
                 let told: ::std::option::Option<$crate::option::Told<$of>> = ::std::option::Option::None;
                 $(let told = ::std::option::Option::Some($crate::option::Told {
@@ -109,12 +131,15 @@ macro_rules! options {
                 $crate::option::OptionOf {
                     id: ::std::stringify!($id),
                     key: ::std::stringify!($id).replace('_', "-"),
+                    under: $heading,
                     placeholder: $placeholder,
                     help: $crate::option::sentence(&[$($doc),+]),
-                    brief: $brief,
+                    brief: $crate::option::first(&[$($brief)?]),
                     default: $crate::option::first(&[$($default)?]),
                     python: $python,
+                    values: &[$($($choice),+)?],
                     instead_of: $crate::option::first(&[$(::std::stringify!($other))?]),
+                    without: &[$($(::std::stringify!($excluded)),+)?],
                     needs: $crate::option::first(&[$(::std::stringify!($needed))?]),
                     told,
                     check: |text| ($read)(text).map(|_| ()),
@@ -124,7 +149,13 @@ macro_rules! options {
                         ::std::result::Result::Ok(())
                     },
                 }
-            }),+]);
+            }),+),+]);
+
+        impl $crate::option::Options for $of {
+            fn options() -> &'static [$crate::option::OptionOf<Self>] {
+                &$name
+            }
+        }
     };
 }
 
@@ -148,6 +179,18 @@ pub(crate) fn by_text<T: FromStr<Err: Display>>(text: &str) -> Result<T, String>
 /// Reads a value of a parameter.
 pub(crate) fn by_value<T: Value>(text: &str) -> Result<T, String> {
     T::parse(text).ok_or_else(|| format!("{text:?} is not {}", T::expects_for(text)))
+}
+
+/// Reads nothing but this word.
+pub(crate) fn word(word: &'static str) -> impl Fn(&str) -> Result<(), String> {
+    move |text| if text == word { Ok(()) } else { Err(format!("{text:?} is not {word}")) }
+}
+
+/// Reads a number of drive writes.
+pub(crate) fn drive_writes(text: &str) -> Result<f64, String> {
+    f64::parse(text)
+        .filter(|drives| *drives > 0.0 && *drives <= 1e9)
+        .ok_or_else(|| format!("{text:?} is not a positive number such as 4 or 0.5"))
 }
 
 /// Reads a page size in bytes.

@@ -1,5 +1,6 @@
-//! The parts of a run as Python sees them, from the schema of results.
+//! What Python has of options and results: the parts of a run from the schema of results.
 
+use crate::python_options::{drive_file, run_file};
 use crate::result::schema;
 use serde_json::Value;
 
@@ -28,8 +29,15 @@ NESTED = frozenset(
 """Parts that are lists or documents, or ``None``."""
 "#;
 
-/// The file `python/ftlab/_parts.py`.
-pub fn python_types() -> String {
+/// Makes a file of itself, with what is declared.
+type Makes = fn(&str) -> String;
+
+/// Files of `python/ftlab` by name.
+pub const PYTHON_FILES: [(&str, Makes); 3] =
+    [("_parts.py", |_| parts_file()), ("_drive.py", drive_file), ("_run.py", run_file)];
+
+/// The file `_parts.py`.
+fn parts_file() -> String {
     let schema: Value = serde_json::from_str(&schema()).unwrap_or_default();
     let parts = schema["$defs"]["RunResult"]["properties"].as_object();
     let mut parts: Vec<_> = parts.into_iter().flatten().collect();

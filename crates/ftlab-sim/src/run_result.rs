@@ -2,7 +2,10 @@
 
 use crate::causes::{ErasesByCause, ProgramsByCause};
 use crate::erase_counts::EraseCounts;
-use crate::fact::{Column, Fact, Facts, Kind, Measured, Sheet, Shown, Value, When, facts};
+use crate::fact::{
+    Column, Fact, Facts, Kind, Measured, Sheet, Shown, Value, When, facts, report, shown_of, sweep,
+    tell,
+};
 use crate::fdp::FdpStatistics;
 use crate::format::significant;
 use crate::frames::Observed;
@@ -458,13 +461,7 @@ pub static FACTS: LazyLock<Vec<Fact<RunResult>>> = LazyLock::new(|| {
 
 /// The facts that are shown in a place, with what `pick` takes of it, in the order of the numbers that it gives.
 pub fn shown<T>(pick: impl Fn(&Shown) -> Option<(u32, T)>) -> Vec<(T, &'static Fact<RunResult>)> {
-    let mut all = Vec::new();
-    for fact in FACTS.iter() {
-        let places = fact.shown.iter().filter_map(&pick);
-        all.extend(places.map(|(at, place)| (at, (place, fact))));
-    }
-    all.sort_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, shown)| shown).collect()
+    shown_of(&FACTS, pick)
 }
 
 /// What follows from several fields.
@@ -500,8 +497,49 @@ fn derived() -> Vec<Fact<RunResult>> {
         )
         .shown(vec![Shown::Compared { at: 90, name: "nanoseconds_per_host_write" }]),
     ];
+    facts.extend(of_reads());
     facts.extend(quantiles_over_time());
     facts
+}
+
+/// How long read requests took.
+fn of_reads() -> Vec<Fact<RunResult>> {
+    let reports = [
+        ("mean", 110, "reads: mean", "Mean response time of a read request"),
+        ("p99", 120, "p99", "99% of the reads took no longer"),
+        ("p99_9", 130, "p99.9", "99.9% of the reads took no longer"),
+        ("p99_99", 140, "p99.99", "99.99% of the reads took no longer"),
+        ("p99_999", 150, "p99.999", "99.999% of the reads took no longer"),
+    ];
+    let sweeps = [
+        (
+            "mean",
+            350,
+            "read-response-mean",
+            "mean response time of a read request, ms (with unit=request)",
+        ),
+        ("p50", 360, "read-response-p50", "median of it, ms"),
+        ("p99", 370, "read-response-p99", "99th percentile of it, ms"),
+        ("p99_9", 380, "read-response-p99.9", "99.9th percentile of it, ms"),
+        ("p99_99", 390, "read-response-p99.99", "99.99th percentile of it, ms"),
+    ];
+    let path = "timing.requests.operations.read.response_ns";
+    let facts = tell(path, |run: &RunResult| {
+        let requests = run.timing.as_ref()?.requests.as_ref()?;
+        requests.operations.get("read").map(|reads| &reads.response_ns)
+    });
+    let facts = facts.into_iter().map(|fact| {
+        let is_it = |name: &str| fact.path.rsplit('.').next() == Some(name);
+        let of_report =
+            reports.iter().filter(|(name, ..)| is_it(name)).map(|&(_, at, heading, meaning)| {
+                report(Sheet::Responses, at, heading, meaning, When::Known)
+            });
+        let of_sweep = sweeps.iter().filter(|(name, ..)| is_it(name));
+        let shown = of_report.chain(of_sweep.map(|&(_, at, name, doc)| sweep(at, name, doc)));
+        let shown = shown.collect();
+        fact.shown(shown)
+    });
+    facts.collect()
 }
 
 /// Quantiles of response times in each interval, of reads and writes.

@@ -122,6 +122,29 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
 }
 
 #[test]
+fn a_warm_up_may_be_given_in_drive_writes() {
+    let place = Place::new();
+    let run = |warm_up: &str| {
+        let run = format!("run uniform {SMALL} --writes 300 --ftl fifo --json --quiet {warm_up}");
+        place.ftlab(&run)
+    };
+    let pages = run("").json()["config"]["drive"]["logical_pages"].as_u64().unwrap();
+    let warm_up = |of: &str| run(of).json()["config"]["warmup_writes"].clone();
+    assert_eq!(warm_up("--warmup-drive-writes 0.5"), pages / 2);
+    assert_eq!(warm_up("--warmup-writes 7"), 7);
+    run("--warmup-drive-writes 1 --warmup-writes 7").fails(2, &["cannot be used with"]);
+    run("--warmup-drive-writes 0").fails(2, &["\"0\" is not a positive number such as 4 or 0.5"]);
+    place.write("t.csv", "op,lba,sectors\nwrite,0,8\n");
+    place.ftlab("run t.csv --ftl fifo --warmup-drive-writes 1").fails(
+        2,
+        &[
+            "--warmup-drive-writes 1",
+            "not possible without the size of the drive; give logical too",
+        ],
+    );
+}
+
+#[test]
 fn counts_exclude_fill_and_warm_up() {
     let arguments = format!(
         "run uniform {SMALL} --fill sequential --warmup-writes 5000 --writes 3000 --interval 500 --ftl fifo --json"

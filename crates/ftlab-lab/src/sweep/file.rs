@@ -1,12 +1,13 @@
 //! The experiment file.
 
-use super::drive_table::DriveTable;
 use super::file_error::FileError;
 use super::items::{FtlItem, WorkloadItem};
 use super::measured::SeriesTable;
+use super::option_table::OptionTable;
 use super::report::{Expectation, FigureSpec};
-use super::scalar::{AxisValue, Pairs, Scalar};
+use super::scalar::{AxisValue, Pairs};
 use crate::error::LabError;
+use ftlab_sim::{DriveOptions, Experiment};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fs;
@@ -33,10 +34,10 @@ pub struct ExperimentFile {
     pub kind: Kind,
     /// The drive of every run.
     #[serde(default)]
-    pub drive: DriveTable,
+    pub drive: OptionTable<DriveOptions>,
     /// Length, preparation and seed of every run.
     #[serde(default)]
-    pub run: RunTable,
+    pub run: OptionTable<Experiment>,
     /// Where the writes come from: each is combined with each FTL and each point of the grid.
     #[serde(default)]
     pub workloads: Vec<WorkloadItem>,
@@ -90,10 +91,10 @@ pub struct Case {
     pub name: String,
     /// The drive, where it differs.
     #[serde(default)]
-    pub drive: DriveTable,
+    pub drive: OptionTable<DriveOptions>,
     /// Length, preparation and seed, where they differ.
     #[serde(default)]
-    pub run: RunTable,
+    pub run: OptionTable<Experiment>,
     /// Workloads instead of those of the file.
     #[serde(default)]
     pub workloads: Vec<WorkloadItem>,
@@ -103,70 +104,6 @@ pub struct Case {
     /// Variables besides those of the file.
     #[serde(default)]
     pub grid: Pairs<Vec<AxisValue>>,
-}
-
-/// Declares a table of optional scalars, and what it takes over from another.
-macro_rules! scalar_table {
-    ($(#[$meta:meta])* $name:ident { $($(#[doc = $doc:literal])+ $field:ident,)+ }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-        pub struct $name {
-            $($(#[doc = $doc])+ pub $field: Option<Scalar>,)+
-        }
-
-        impl $name {
-            /// What is not given here is as in `other`.
-            fn or(&self, other: &Self) -> Self {
-                Self { $($field: self.$field.clone().or_else(|| other.$field.clone()),)+ }
-            }
-        }
-    };
-}
-
-scalar_table! {
-    /// Length, preparation and seed of a run, in the words of `ftlab run`.
-    RunTable {
-        /// How the drive is filled first: none, sequential or random.
-        fill,
-        /// Host page writes that are executed after the fill and not counted.
-        warmup_writes,
-        /// The same in drive writes.
-        warmup_drive_writes,
-        /// Host page writes that are counted at most; all of a trace.
-        writes,
-        /// The same in drive writes; 4 of a generator.
-        drive_writes,
-        /// Host page writes of an interval of the running numbers; a quarter of the drive.
-        interval,
-        /// Simulates time, such as slc:channels=4.
-        timing,
-        /// Program/erase cycles that a block endures.
-        endurance,
-        /// Lets flash fail, such as program=1e-5,erase=1e-4.
-        faults,
-        /// Whether addresses beyond the drive are taken modulo its size.
-        wrap,
-        /// Whether trims do nothing.
-        ignore_trims,
-        /// Whether pages and blocks are watched, for which pages are moved and where they lie.
-        observe,
-    }
-}
-
-impl RunTable {
-    /// What a case gives, and what it takes over; one way to give a length replaces the other.
-    pub(crate) fn over(&self, common: &Self) -> Self {
-        let mut merged = self.or(common);
-        if self.writes.is_some() != self.drive_writes.is_some() {
-            (merged.writes, merged.drive_writes) = (self.writes.clone(), self.drive_writes.clone());
-        }
-        if self.warmup_writes.is_some() != self.warmup_drive_writes.is_some() {
-            (merged.warmup_writes, merged.warmup_drive_writes) =
-                (self.warmup_writes.clone(), self.warmup_drive_writes.clone());
-        }
-        merged
-    }
 }
 
 impl ExperimentFile {

@@ -2,7 +2,7 @@
 
 use super::columns::StoredRun;
 use ftlab_sim::fact::{Fact, Shown};
-use ftlab_sim::result::{Config, Moves, ResponseSummary, RunResult, TransactionsResult, shown};
+use ftlab_sim::result::{Config, Moves, RunResult, TransactionsResult, shown};
 use ftlab_spec::SpecError;
 use std::sync::LazyLock;
 
@@ -44,7 +44,7 @@ impl Metric {
     pub fn of(&self, stored: &StoredRun) -> Option<f64> {
         let run = stored.result.runs.first()?;
         match &self.value {
-            Value::Fact(fact) => fact.of(run).map(|value| value.number()),
+            Value::Fact(fact) => fact.of(run).map(|value| fact.number(&value)),
             Value::Derived(value) => value(run, &stored.result.config),
         }
     }
@@ -110,22 +110,6 @@ fn derived() -> Vec<Metric> {
             |run, _| normal_victims_valid(run);
         270, "cold-region-mean", "its mean over the run, the first tenth left out":
             |run, _| run.running_cold_region_share.as_deref().and_then(mean_beyond_a_tenth);
-        280, "response-mean", "mean response time of a page write (or write request), ms": |run, _| ms(run, |time| time.mean);
-        290, "response-deviation", "its standard deviation, ms": |run, _| ms(run, |time| time.stddev);
-        300, "response-p50", "median of the response time, ms": |run, _| ms(run, |time| time.p50 as f64);
-        310, "response-p99", "99th percentile of the response time, ms":
-            |run, _| ms(run, |time| time.p99 as f64);
-        320, "response-p99.9", "99.9th percentile, ms": |run, _| ms(run, |time| time.p99_9 as f64);
-        330, "response-p99.99", "99.99th percentile, ms": |run, _| ms(run, |time| time.p99_99 as f64);
-        340, "response-max", "longest response time, ms": |run, _| ms(run, |time| time.max as f64);
-        350, "read-response-mean", "mean response time of a read request, ms (with unit=request)":
-            |run, _| read_ms(run, |time| time.mean);
-        360, "read-response-p50", "median of it, ms": |run, _| read_ms(run, |time| time.p50 as f64);
-        370, "read-response-p99", "99th percentile of it, ms": |run, _| read_ms(run, |time| time.p99 as f64);
-        380, "read-response-p99.9", "99.9th percentile of it, ms":
-            |run, _| read_ms(run, |time| time.p99_9 as f64);
-        390, "read-response-p99.99", "99.99th percentile of it, ms":
-            |run, _| read_ms(run, |time| time.p99_99 as f64);
         420, "transactions-per-second-last-tenth", "the same over the last tenth of the intervals":
             |run, _| transactions_at_end(run, 10);
         430, "transactions-per-second-last-hundredth", "the same over the last hundredth":
@@ -178,15 +162,6 @@ fn transactions_at_end(run: &RunResult, parts: usize) -> Option<f64> {
 
 fn flash_pages(config: &Config) -> f64 {
     f64::from(config.drive.blocks) * f64::from(config.drive.pages_per_block)
-}
-
-fn ms(run: &RunResult, time: fn(&ResponseSummary) -> f64) -> Option<f64> {
-    run.timing.as_ref().map(|timing| time(&timing.response_ns) / 1e6)
-}
-
-fn read_ms(run: &RunResult, time: fn(&ResponseSummary) -> f64) -> Option<f64> {
-    let reads = run.timing.as_ref()?.requests.as_ref()?.operations.get("read")?;
-    Some(time(&reads.response_ns) / 1e6)
 }
 
 /// The mean over streams that are not cold, weighted by their erases.

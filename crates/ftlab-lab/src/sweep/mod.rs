@@ -41,7 +41,6 @@
 
 mod columns;
 mod compare;
-mod drive_table;
 mod file;
 mod file_error;
 mod held;
@@ -50,6 +49,7 @@ mod items;
 mod job;
 mod measured;
 mod metric;
+mod option_table;
 mod plan;
 mod report;
 mod runner;
@@ -63,8 +63,7 @@ mod variables;
 
 pub use columns::StoredRun;
 pub use compare::{Comparison, Numbers, Results, compare, extent, measured, places};
-pub use drive_table::DriveTable;
-pub use file::{Case, ExperimentFile, Kind, RunTable, schema};
+pub use file::{Case, ExperimentFile, Kind, schema};
 pub use file_error::FileError;
 pub use held::{BESIDE_SERIES, Held};
 pub use inspection::Inspected;
@@ -72,6 +71,7 @@ pub use items::{FtlItem, WorkloadItem};
 pub use job::{Failure, JobOutcome};
 pub use measured::SeriesTable;
 pub use metric::{METRICS, Metric};
+pub use option_table::{Described, OptionTable};
 pub use plan::{Job, Plan, Point};
 pub use report::{Expectation, FigureKind, FigureSpec, Reduce, Selector};
 pub use runner::{Outcome, SweepOptions, SweepStatus, sweep};

@@ -1,9 +1,9 @@
 //! From an experiment file to runs.
 
-use super::drive_table::DriveTable;
-use super::file::{Case, ExperimentFile, Kind, RunTable};
+use super::file::{Case, ExperimentFile, Kind};
 use super::file_error::Wrong;
 use super::items::{FtlItem, WorkloadItem};
+use super::option_table::OptionTable;
 use super::report::Selector;
 use super::scalar::{AxisValue, Pairs};
 use super::scale::Scale;
@@ -13,7 +13,7 @@ use crate::error::LabError;
 use crate::identity::Identities;
 use ftlab_ftl::registry;
 use ftlab_sim::format::grouped;
-use ftlab_sim::{Experiment, ExperimentIdentity, Length};
+use ftlab_sim::{DriveOptions, Experiment, ExperimentIdentity, Length};
 use ftlab_spec::Spec;
 use ftlab_trace::{Contents, check_memory};
 use std::collections::{BTreeMap, BTreeSet};
@@ -176,8 +176,8 @@ struct Expansion {
 /// One part of the file: what its case gives, over what the file gives.
 struct Part<'a> {
     case: Option<&'a str>,
-    drive: DriveTable,
-    run: RunTable,
+    drive: OptionTable<DriveOptions>,
+    run: OptionTable<Experiment>,
     workloads: &'a [WorkloadItem],
     ftls: &'a [FtlItem],
     grid: Vec<&'a (String, Vec<AxisValue>)>,

@@ -336,6 +336,25 @@ fn a_scaled_experiment_is_smaller_in_pages_blocks_and_writes() {
 }
 
 #[test]
+fn a_run_of_a_file_has_the_options_of_the_command() {
+    let more =
+        "repeat = true\n until = \"steady\"\n streams = \"0..1MiB=1\"\n warmup-drive-writes = 0.5";
+    let text = TEXT.replace("drive-writes = 2", &format!("drive-writes = 7\n {more}"));
+    let experiment = &plan(&text).jobs[0].experiment;
+    assert_eq!((experiment.length, experiment.repeat), (Length::UntilSteady(7.0), true));
+    assert_eq!(experiment.streams.as_ref().unwrap().to_string(), "0B..1MiB=1");
+    assert_eq!(experiment.warmup_writes, 1024);
+    let both = error(&TEXT.replace("drive-writes = 2", "until = \"steady\"\n writes = 5"));
+    assert!(both.contains("writes and until are given both; leave one out"), "{both}");
+    let prepared = error(&TEXT.replace("drive-writes = 2", "precondition = \"pts\""));
+    assert!(prepared.contains("fill and precondition are given both"), "{prepared}");
+    // Cases replace what excludes theirs.
+    let case = "[[case]]\n name = \"a\"\n [case.run]\n writes = 9\n";
+    let replaced = plan(&(TEXT.replace("drive-writes = 2", "until = \"steady\"") + case));
+    assert_eq!(replaced.jobs[0].experiment.length, Length::Writes(9));
+}
+
+#[test]
 fn what_is_wrong_is_shown_with_its_line_and_the_remedy() {
     let wrong = |from: &str, to: &str| error(&TEXT.replace(from, to));
     for (from, to, parts) in [

@@ -33,8 +33,10 @@ macro_rules! facts {
             #[allow(unused_imports, unused_mut, unused_variables, clippy::enum_glob_use, clippy::too_many_lines)]
             fn facts() -> ::std::vec::Vec<$crate::fact::Fact<Self>> {
                 use $crate::fact::Column::{Optional, Real, Whole};
-                use $crate::fact::Kind::{Count, List, Moment, Ratio, Series, Share, Text, Time};
-                use $crate::fact::Sheet::{Faults, Moves, Refresh, Runs, Slc, Wear};
+                use $crate::fact::Kind::{Count, List, Millis, Moment, Ratio, Series, Share, Text, Time};
+                use $crate::fact::Sheet::{
+                    Faults, Groups, Moves, Refresh, Requests, Responses, Runs, Slc, Wear,
+                };
                 use $crate::fact::When::{Always, InPart, Known, Nonzero};
                 use $crate::fact::{
                     Column, Measured, Part, compared, frame, report, running, stored, sweep, table,

@@ -32,6 +32,8 @@ pub enum Kind {
     Percent(i32),
     /// A duration or speed, with so many digits.
     Time(i32),
+    /// A duration in ns that is shown in ms, with so many digits.
+    Millis(i32),
     /// A word, or a hash.
     Text,
     /// A number for each interval of the run.
@@ -46,7 +48,7 @@ impl Kind {
         match self {
             Self::Count | Self::Moment => "count",
             Self::Ratio(_) | Self::Share | Self::Percent(_) => "ratio",
-            Self::Time(_) => "time",
+            Self::Time(_) | Self::Millis(_) => "time",
             Self::Text => "text",
             Self::Series => "series",
             Self::List => "list",
@@ -153,14 +155,21 @@ impl<R: 'static> Fact<R> {
         (self.read)(of)
     }
 
+    /// A value of it as a number, in the unit in which it is shown.
+    pub fn number(&self, value: &Value) -> f64 {
+        if matches!(self.kind, Kind::Millis(_)) { value.number() / 1e6 } else { value.number() }
+    }
+
     /// A value of it as people read it.
     pub fn text(&self, value: &Value) -> String {
-        let number = value.number();
+        let number = self.number(value);
         match (self.kind, value) {
             (_, Value::Text { text, .. }) => text.clone(),
             (Kind::Share, _) => percent_tenths(number),
             (Kind::Percent(digits), _) => format!("{}%", significant(100.0 * number, digits)),
-            (Kind::Ratio(digits) | Kind::Time(digits), _) => significant(number, digits),
+            (Kind::Ratio(digits) | Kind::Time(digits) | Kind::Millis(digits), _) => {
+                significant(number, digits)
+            }
             (_, Value::Count(count)) if self.unit == "bytes" => bytes(*count),
             (_, Value::Count(count)) => grouped(*count),
             (_, Value::Real(number)) => significant(*number, 4),
@@ -182,6 +191,20 @@ impl<R: 'static> Fact<R> {
             read: Arc::new(move |of| part(of).and_then(|of| read(of))),
         }
     }
+}
+
+/// The facts that are shown in a place, with what `pick` takes of it, in the order of the numbers that it gives.
+pub fn shown_of<R, T>(
+    facts: &[Fact<R>],
+    pick: impl Fn(&Shown) -> Option<(u32, T)>,
+) -> Vec<(T, &Fact<R>)> {
+    let mut all = Vec::new();
+    for fact in facts {
+        let places = fact.shown.iter().filter_map(&pick);
+        all.extend(places.map(|(at, place)| (at, (place, fact))));
+    }
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, shown)| shown).collect()
 }
 
 /// A part of a result that declares its facts.

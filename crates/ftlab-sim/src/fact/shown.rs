@@ -17,6 +17,12 @@ pub enum Sheet {
     Faults,
     /// Pages moved, by how long they last.
     Moves,
+    /// How long writes of pages took.
+    Responses,
+    /// How long requests took, by operation.
+    Requests,
+    /// How long requests took, by size, tenant or stream.
+    Groups,
 }
 
 impl Sheet {
@@ -29,6 +35,8 @@ impl Sheet {
             Self::Wear => "wear",
             Self::Faults => "faults",
             Self::Moves => "moves",
+            Self::Responses | Self::Requests => "response time\nin ms",
+            Self::Groups => "response time\nin ms by group",
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use ftlab_sim::fact::Shown;
 use ftlab_sim::result::{FACTS, schema};
-use ftlab_sim::{
-    DRIVE_OPTIONS, DriveOptions, Experiment, Fill, Length, Logical, Workload, python_types,
-};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Options, PYTHON_FILES, Workload};
 use std::fs;
 use std::path::Path;
 
@@ -20,24 +18,20 @@ fn the_committed_schema_is_the_generated_one() {
 }
 
 #[test]
-fn the_types_in_python_are_the_generated_ones() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/ftlab/_parts.py");
-    assert!(
-        python_types() == fs::read_to_string(path).unwrap(),
-        "the types of results have changed; regenerate them: cargo run -p ftlab-sim --example python_types > \
-         python/ftlab/_parts.py"
-    );
-}
-
-#[test]
-fn python_has_every_option_of_a_drive() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/ftlab/_drive.py");
-    let text = fs::read_to_string(path).unwrap();
-    for option in DRIVE_OPTIONS.iter() {
-        let field = format!("    {}: {} | None = None\n", option.id, option.python);
-        assert!(text.contains(&field), "python/ftlab/_drive.py lacks the line\n{field}");
-        let described = format!("    {} : ", option.id);
-        assert!(text.contains(&described), "the docstring of Drive lacks {}", option.id);
+fn python_has_the_options_and_types_that_are_declared() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/ftlab");
+    for (name, make) in PYTHON_FILES {
+        let text = fs::read_to_string(package.join(name)).unwrap();
+        assert!(
+            make(&text) == text,
+            "python/ftlab/{name} lacks what is declared; write it: cargo run -p ftlab-sim --example python_types"
+        );
+        let ids = DriveOptions::options().iter().map(|of| (of.id, "_drive.py"));
+        let ids = ids.chain(Experiment::options().iter().map(|of| (of.id, "_run.py")));
+        for (id, _) in ids.filter(|(_, file)| *file == name) {
+            assert!(text.contains(&format!("\n    {id}: ")), "{name} has no argument {id}");
+            assert!(text.contains(&format!("\n    {id} : ")), "{name} does not describe {id}");
+        }
     }
 }
 

@@ -1,0 +1,126 @@
+//! What is said of a run: its options, besides those of the drive.
+
+use crate::experiment::{Experiment, Length, UNTIL_STEADY_DRIVE_WRITES};
+use crate::option::{by_text, by_value, drive_writes, options, word};
+use crate::precondition::Fill;
+use ftlab_flash::Faults;
+use ftlab_spec::Spec;
+use ftlab_trace::StreamMap;
+use std::num::NonZeroU32;
+
+options! { RUN_OPTIONS of Experiment:
+    under "Drive" {
+        /// Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
+        endurance: by_value::<NonZeroU32>, "CYCLES" => |run, cycles| run.endurance_cycles = Some(cycles.get());
+        files "Program/erase cycles that a block endures.";
+        python "int";
+        /// Injects flash failures: shares of programs and erases that fail, number of factory bad
+        /// blocks, and a seed, such as program=1e-5,erase=1e-4,bad=20,seed=1.
+        faults: by_text::<Faults>, "KEY=VALUE,..." => |run, faults| run.faults = Some(faults);
+        files "Lets flash fail, such as program=1e-5,erase=1e-4.";
+        python "str";
+        /// Simulates time, with the flash timing NAME, such as slc:channels=4,luns=2,queue-depth=16.
+        /// See `ftlab list timings`.
+        timing: by_text::<Spec>, "NAME[:KEY=VALUE,...]" => |run, timing| run.timing = Some(timing);
+        files "Simulates time, such as slc:channels=4.";
+        python "str";
+        /// Takes addresses beyond the drive modulo its size, instead of rejecting them.
+        wrap: by_value::<bool>, "" => |run, on| run.wrap = on;
+        files "Whether addresses beyond the drive are taken modulo its size.";
+        python "bool";
+        /// Ignores trims, as in papers whose FTLs do not support them.
+        ignore_trims: by_value::<bool>, "" => |run, on| run.ignore_trims = on;
+        files "Whether trims do nothing.";
+        python "bool";
+        /// Assigns streams (placement handles) to requests by their start address, instead of those
+        /// named in the trace: 1MiB..2MiB=1,4GiB..8GiB=2; the rest is stream 0.
+        streams: by_text::<StreamMap>, "RANGE=STREAM,..." => |run, streams| run.streams = Some(streams);
+        files "The streams of requests by their start address, such as 1MiB..2MiB=1; the rest is stream 0.";
+        python "str";
+    }
+    under "Length" {
+        /// How the drive is filled first, which is executed but not counted: none, every page once in
+        /// ascending order (sequential) or in random order (random), or every page twice (twice).
+        fill: by_value::<Fill>, "HOW" = "sequential" => |run, fill| run.fill = fill;
+        files "How the drive is filled first: none, sequential, random or twice.";
+        python "Literal[\"sequential\", \"random\", \"twice\", \"none\"]";
+        /// Prepares the drive as a test does: pts, as SNIA's Performance Test Specification, writes every page twice
+        /// and then runs the workload until it is steady.
+        precondition: word("pts"), "TEST", of "pts", without fill | writes | until
+            => |run, _pts| { run.fill = Fill::Twice; run.end_when_steady() };
+        files "Prepares the drive as a test does: pts, as SNIA's Performance Test Specification.";
+        python "Literal[\"pts\"]";
+        /// Host page writes after the fill that are executed but not counted.
+        warmup_writes: by_value::<u64>, "N" = "0" => |run, writes| run.warmup_writes = writes;
+        files "Host page writes that are executed after the fill and not counted.";
+        python "int";
+        /// The same, as a multiple of the logical capacity, which is given too.
+        warmup_drive_writes: drive_writes, "X", instead of warmup_writes
+            => |run, drives| run.warmup_writes = run.writes_of_drive(drives)?;
+        files "The same in drive writes.";
+        python "float";
+        /// Maximum number of host page writes to count; if neither this nor --drive-writes is given, a
+        /// whole trace, or 4 drive writes of a generator.
+        writes: by_value::<u64>, "N" => |run, writes| run.length = Length::Writes(writes);
+        files "Host page writes that are counted at most; all of a trace.";
+        python "int";
+        /// The same, as a multiple of the logical capacity.
+        drive_writes: drive_writes, "X", instead of writes => |run, drives| run.length = match run.length {
+            Length::UntilSteady(_) => Length::UntilSteady(drives),
+            _ => Length::DriveWrites(drives),
+        };
+        files "The same in drive writes; 4 of a generator.";
+        python "float";
+        /// Begins a trace again when it ends, until --writes, --drive-writes (4 by default) or --until ends the run.
+        repeat: by_value::<bool>, "" => |run, on| run.repeat |= on;
+        files "Whether a trace begins again when it ends.";
+        python "bool";
+        /// Ends when the write amplification of every FTL is steady: the last five rounds of a quarter drive write
+        /// pass the test of SNIA's PTS, and the last half of the run has no trend. A trace is repeated until then;
+        /// after --drive-writes (100 by default) it ends all the same.
+        until: word("steady"), "WHAT", of "steady", without writes => |run, _steady| run.end_when_steady();
+        files "Ends when the write amplification of every FTL is steady: steady.";
+        python "Literal[\"steady\"]";
+        /// Seed of generator and random fill: same seed, same result.
+        seed: by_value::<u64>, "N" = "1" => |run, seed| run.seed = seed;
+        python "int";
+    }
+    under "Report" {
+        /// Length of an interval of the running write amplification, in host page writes; by default a
+        /// quarter of the drive.
+        interval: by_value::<u64>, "N" => |run, writes| run.interval_writes = Some(writes);
+        files "Host page writes of an interval of the running numbers; a quarter of the drive.";
+        python "int";
+        /// Number of threads; by default one per processor. Results do not depend on it.
+        threads: by_value::<NonZeroU32>, "N" => |run, threads| run.threads = Some(threads.get() as usize);
+        python "int";
+    }
+    under "" {
+        /// Tracks pages and blocks, for plots of the flash and of what is moved; the counts are the same,
+        /// and the run takes two to three times as long.
+        observe: by_value::<bool>, "" => |run, on| run.observe = on;
+        files "Whether pages and blocks are watched, for which pages are moved and where they lie.";
+        python "bool";
+    }
+}
+
+impl Experiment {
+    /// Ends it when it is steady, and repeats a trace until then.
+    fn end_when_steady(&mut self) {
+        let most = match self.length {
+            Length::DriveWrites(most) | Length::UntilSteady(most) => most,
+            Length::Writes(_) | Length::OfWorkload => UNTIL_STEADY_DRIVE_WRITES,
+        };
+        (self.length, self.repeat) = (Length::UntilSteady(most), true);
+    }
+
+    /// A multiple of the drive's pages, whose number has to be known.
+    fn writes_of_drive(&self, drives: f64) -> Result<u64, String> {
+        match self.drive.asked_pages() {
+            Some(pages) => Ok((drives * pages as f64).round() as u64),
+            None => Err(format!(
+                "\"{drives}\" is not possible without the size of the drive; give logical too, or warmup-writes"
+            )),
+        }
+    }
+}
