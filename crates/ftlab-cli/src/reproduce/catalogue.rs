@@ -105,7 +105,7 @@ pub(super) fn find(what: &[String]) -> Result<Vec<Named>, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_lab::sweep::{Plan, Scale};
+    use ftlab_lab::sweep::{Plan, Recorded, Scale, stated};
     use std::fs;
     use std::path::PathBuf;
 
@@ -130,6 +130,38 @@ mod tests {
                 let plan = Plan::new(file, scale.parse::<Scale>().unwrap());
                 let plan = plan.unwrap_or_else(|error| panic!("{error}"));
                 assert!(!plan.points.is_empty() || !plan.absent.is_empty(), "{id}");
+            }
+        }
+    }
+
+    /// Experiments of papers; the others repeat series of drives.
+    fn of_papers() -> impl Iterator<Item = (String, Plan)> {
+        let papers = ["2r", "2r++", "wolf", "systor13", "faster"];
+        let is_of_paper =
+            move |id: &str| papers.contains(&id.split('/').next().unwrap_or_default());
+        let files = all().unwrap().into_iter().filter(move |(id, _)| is_of_paper(id));
+        files.map(|(id, file)| (id, Plan::new(file, Scale::FULL).unwrap()))
+    }
+
+    #[test]
+    fn numbers_of_each_setup_are_matched_or_named_as_unmatched() {
+        for (id, plan) in of_papers() {
+            assert!(!plan.file.stated.is_empty(), "{id}: it lists no number of the paper's setup");
+            let unmeasured = Recorded::parse(&plan, "seed").unwrap();
+            for line in stated(&plan, &unmeasured).unwrap() {
+                assert_ne!(line.matches, Some(false), "{id}: {}: {}", line.says, line.here);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_compare_say_whose_configuration_they_run() {
+        for (id, plan) in of_papers() {
+            for expect in &plan.file.expect {
+                let compares = expect.value.or(expect.at_least).or(expect.at_most).is_some()
+                    || !(expect.values.is_empty() && expect.ascending.is_empty());
+                let row = format!("{id}: {} {}", expect.what, expect.metric.as_written());
+                assert_eq!(expect.kind.is_some(), compares, "{row}");
             }
         }
     }

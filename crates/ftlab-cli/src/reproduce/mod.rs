@@ -2,6 +2,7 @@
 //! ones.
 
 mod catalogue;
+mod kinds;
 mod page;
 mod splits;
 
@@ -11,10 +12,11 @@ use crate::output::{print, say};
 use crate::sweep::{report_failures, run};
 use clap::Args;
 use ftlab_lab::sweep::{
-    ExperimentFile, Held, Inspected, Kind, Numbers, Outcome, Plan, Scale, Shard, compare,
+    ExperimentFile, Held, Inspected, Kind, Numbers, Outcome, Plan, Recorded, Scale, Shard, compare,
     read_runs_of,
 };
 use page::{Page, Took};
+use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -42,6 +44,9 @@ pub(crate) struct ReproduceArgs {
     /// Directory for the results of runs, which are not repeated; by default OUT/runs.
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
+    /// Makes pages again from their CSV files in OUT, without runs and without drawing.
+    #[arg(long, conflicts_with = "store")]
+    again: bool,
     #[command(flatten)]
     size: FigureSize,
     /// Number of threads; by default one per processor.
@@ -99,6 +104,9 @@ fn one(
     for absent in &plan.absent {
         say(&format!("skipped: {absent}\n"));
     }
+    if args.again {
+        return again(args, id, &plan);
+    }
     let start = Instant::now();
     let mut of_runs = None;
     let numbers: Box<dyn Numbers + '_> = match plan.file.kind {
@@ -115,13 +123,32 @@ fn one(
         Kind::Splits => Box::new(splits::study(&plan)?),
     };
     let lines = compare(&plan, numbers.as_ref())?;
-    let mut page = Page::new(id, &plan, lines);
+    let mut page = Page::new(id, &plan, numbers.as_ref(), lines)?;
     page.took = match of_runs {
         Some(seconds) => Took::InFtls(seconds),
         None => Took::InAll(start.elapsed().as_secs_f64()),
     };
     page.draw(&plan, numbers.as_ref(), args.size, &args.out)?;
-    page.write(&plan, numbers.as_ref(), &args.out)?;
+    page.write_csv(&plan, numbers.as_ref(), &args.out)?;
+    page.write(&plan, &args.out)?;
+    print(&page.table())?;
+    Ok(page)
+}
+
+/// Makes the page of one experiment again from the numbers beside it.
+fn again(args: &ReproduceArgs, id: &str, plan: &Plan) -> Result<Page, CliError> {
+    let path = page::csv_path(&args.out, id);
+    let failed = |reason: String| CliError::failure(format!("{}: {reason}", path.display()));
+    let csv = fs::read_to_string(&path).map_err(|error| {
+        failed(format!("{error}; leave out --again to run the experiment first"))
+    })?;
+    let numbers = Recorded::parse(plan, &csv).map_err(failed)?;
+    let mut page = Page::new(id, plan, &numbers, compare(plan, &numbers)?)?;
+    page.took = page::made_before(&args.out, id)
+        .map(Took::Before)
+        .ok_or_else(|| failed("the page beside it does not say how it was made".into()))?;
+    page.link(plan, &args.out);
+    page.write(plan, &args.out)?;
     print(&page.table())?;
     Ok(page)
 }

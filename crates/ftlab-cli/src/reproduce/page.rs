@@ -1,10 +1,13 @@
 //! The page of an experiment: text, table, figures, numbers.
 
+use super::kinds::{self, Count};
 use crate::error::CliError;
 use crate::figure::{self, FigureSize, experiment};
 use crate::sweep::line;
 use crate::table::ruled;
-use ftlab_lab::sweep::{Comparison, Kind, METRICS, Numbers, Plan};
+use ftlab_lab::sweep::{
+    Comparison, FigureSpec, Kind, METRICS, Numbers, Plan, StatedLine, filled_in, stated,
+};
 use ftlab_trace::replace_file;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
@@ -17,18 +20,22 @@ pub(super) struct Page {
     id: String,
     scale: String,
     pub(super) lines: Vec<Comparison>,
+    stated: Vec<StatedLine>,
+    findings: String,
     pub(super) took: Took,
     /// Figures, relative to the page.
     figures: Vec<(String, String)>,
 }
 
 /// Seconds that an experiment took.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Took {
     /// CPU time of the FTLs of all runs, including those whose results are reused.
     InFtls(f64),
     /// Elapsed time until everything was finished.
     InAll(f64),
+    /// Nothing was run: the line of the page that was there.
+    Before(String),
 }
 
 /// The entry of one experiment in the index.
@@ -41,17 +48,32 @@ struct Summary {
     compared: usize,
     /// Those that agree with the publication.
     agree: usize,
+    /// The same of each kind.
+    #[serde(default)]
+    kinds: Vec<Count>,
 }
 
 impl Page {
-    pub(super) fn new(id: &str, plan: &Plan, lines: Vec<Comparison>) -> Self {
-        let scale = plan.scale.to_string();
-        Self { id: id.to_owned(), scale, lines, took: Took::InAll(0.0), figures: Vec::new() }
+    pub(super) fn new(
+        id: &str,
+        plan: &Plan,
+        numbers: &dyn Numbers,
+        lines: Vec<Comparison>,
+    ) -> Result<Self, CliError> {
+        Ok(Self {
+            id: id.to_owned(),
+            scale: plan.scale.to_string(),
+            lines,
+            stated: stated(plan, numbers)?,
+            findings: filled_in(plan, numbers, plan.file.findings.trim())?,
+            took: Took::InAll(0.0),
+            figures: Vec::new(),
+        })
     }
 
-    /// Lines that differ from the publication.
+    /// Lines that are not as they should be: controls should differ from the publication, all others agree.
     pub(super) fn unexpected(&self) -> impl Iterator<Item = &Comparison> {
-        self.lines.iter().filter(|line| line.agrees == Some(false))
+        self.lines.iter().filter(|line| kinds::is_as_it_should_be(line) == Some(false))
     }
 
     /// Lines that were compared with the publication, and not only measured.
@@ -59,15 +81,21 @@ impl Page {
         self.lines.iter().filter(|line| line.agrees.is_some()).count()
     }
 
+    /// Those that agree with the publication, or as controls do not.
+    fn agree(&self) -> usize {
+        self.compared() - self.unexpected().count()
+    }
+
     /// The table for a terminal.
     pub(super) fn table(&self) -> String {
         if self.lines.is_empty() {
             return String::new();
         }
-        let headings = ["", "published", "measured", "difference", ""].map(str::to_owned);
+        let headings = ["", "kind", "published", "measured", "difference", ""].map(str::to_owned);
         let rows = self.lines.iter().map(|line| {
             [
                 line.what.clone(),
+                kinds::name(line).to_owned(),
                 line.published.clone(),
                 measured(line).to_owned(),
                 difference(line),
@@ -99,27 +127,43 @@ impl Page {
         Ok(())
     }
 
-    /// Writes the page, its numbers as CSV, and its entry for the index.
-    pub(super) fn write(
+    /// Links the figures that are there already.
+    pub(super) fn link(&mut self, plan: &Plan, out: &Path) {
+        for spec in &plan.file.figure {
+            let path = with_ending(&stem(out, &self.id, &spec.name), "svg");
+            if path.is_file() {
+                self.figures.push((file_name(&path), alternative(spec, plan)));
+            }
+        }
+    }
+
+    /// Writes the page, and its entry for the index.
+    pub(super) fn write(&self, plan: &Plan, out: &Path) -> Result<(), CliError> {
+        let stem = stem(out, &self.id, "");
+        make_parent(&stem)?;
+        write_file(&with_ending(&stem, "md"), &self.markdown(plan))?;
+        let summary = Summary {
+            id: self.id.clone(),
+            title: plan.file.title.clone(),
+            scale: self.scale.clone(),
+            compared: self.compared(),
+            agree: self.agree(),
+            kinds: kinds::counts(&self.lines),
+        };
+        let text = serde_json::to_string_pretty(&summary).unwrap_or_default();
+        write_file(&with_ending(&stem, "json"), &format!("{text}\n"))
+    }
+
+    /// Writes its numbers as CSV.
+    pub(super) fn write_csv(
         &self,
         plan: &Plan,
         numbers: &dyn Numbers,
         out: &Path,
     ) -> Result<(), CliError> {
-        let stem = stem(out, &self.id, "");
-        make_parent(&stem)?;
-        write_file(&with_ending(&stem, "md"), &self.markdown(plan))?;
-        write_file(&with_ending(&stem, "csv"), &csv(plan, numbers))?;
-        let compared = self.compared();
-        let summary = Summary {
-            id: self.id.clone(),
-            title: plan.file.title.clone(),
-            scale: self.scale.clone(),
-            compared,
-            agree: compared - self.unexpected().count(),
-        };
-        let text = serde_json::to_string_pretty(&summary).unwrap_or_default();
-        write_file(&with_ending(&stem, "json"), &format!("{text}\n"))
+        let path = csv_path(out, &self.id);
+        make_parent(&path)?;
+        write_file(&path, &csv(plan, numbers))
     }
 
     fn markdown(&self, plan: &Plan) -> String {
@@ -137,26 +181,50 @@ impl Page {
             let _ = writeln!(text, "![{alternative}]({name})\n");
         }
         self.markdown_table(&mut text);
-        if !file.findings.trim().is_empty() {
-            let _ = writeln!(text, "{}\n", file.findings.trim());
+        if !self.findings.is_empty() {
+            let _ = writeln!(text, "{}\n", self.findings);
         }
+        self.markdown_setup(&mut text);
         for absent in &plan.absent {
             let _ = writeln!(text, "Skipped: {absent}.\n");
+        }
+        text += &self.made_by();
+        text
+    }
+
+    /// The line at the end, which says how the page was made.
+    fn made_by(&self) -> String {
+        if let Took::Before(line) = &self.took {
+            return format!("{line}\n");
         }
         let scale = match self.scale.as_str() {
             "1" => String::new(),
             scale => format!(" --scale {scale}"),
         };
-        let csv = file_name(&with_ending(&stem(Path::new(""), &self.id, ""), "csv"));
-        let _ = writeln!(
-            text,
-            "Made by `ftlab reproduce {}{scale}` ({}) {}, {}: [every number]({csv}).",
+        format!(
+            "{MADE_BY}{}{scale}` ({}) {}, {}: [every number]({}).\n",
             self.id,
             ftlab_spec::written_by(),
             self.took,
-            machine()
-        );
-        text
+            machine(),
+            file_name(&csv_path(Path::new(""), &self.id))
+        )
+    }
+
+    /// The numbers of the publication's setup.
+    fn markdown_setup(&self, text: &mut String) {
+        if self.stated.is_empty() {
+            return;
+        }
+        let _ = writeln!(text, "## The setup as published\n\n| published | here |\n|---|---|");
+        for line in &self.stated {
+            let here = match line.matches {
+                Some(false) if self.scale == "1" => format!("**{}**", line.here),
+                _ => line.here.clone(),
+            };
+            let _ = writeln!(text, "| {} | {here} |", line.says);
+        }
+        text.push('\n');
     }
 
     fn markdown_table(&self, text: &mut String) {
@@ -165,10 +233,11 @@ impl Page {
         }
         let remarks = self.lines.iter().any(|line| !line.remark.is_empty());
         let (heading, rule) = if remarks { (" remark |", "---|") } else { ("", "") };
-        let _ = writeln!(text, "| | published | measured | difference |{heading}");
-        let _ = writeln!(text, "|---|---|---|---|{rule}");
+        let _ =
+            writeln!(text, "| | kind | published | measured | difference | tolerance |{heading}");
+        let _ = writeln!(text, "|---|---|---|---|---|---|{rule}");
         for line in &self.lines {
-            let difference = match (difference(line), line.agrees) {
+            let difference = match (difference(line), kinds::is_as_it_should_be(line)) {
                 (text, Some(false)) if !text.is_empty() => format!("**{text}**"),
                 (text, Some(false)) => format!("**no**{text}"),
                 (text, _) => text,
@@ -176,10 +245,12 @@ impl Page {
             let remark = if remarks { format!(" {} |", line.remark) } else { String::new() };
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {difference} |{remark}",
+                "| {} | {} | {} | {} | {difference} | {} |{remark}",
                 line.what,
+                kinds::name(line),
                 line.published,
-                measured(line)
+                measured(line),
+                line.tolerance
             );
         }
         text.push('\n');
@@ -195,13 +266,14 @@ fn difference(line: &Comparison) -> String {
 }
 
 fn agreement(line: &Comparison) -> &'static str {
-    match line.agrees {
-        Some(false) => "differs",
+    match (kinds::is_as_it_should_be(line), line.agrees) {
+        (Some(false), Some(true)) => "agrees, as it should not",
+        (Some(false), _) => "differs",
         _ => "",
     }
 }
 
-fn alternative(spec: &ftlab_lab::sweep::FigureSpec, plan: &Plan) -> String {
+fn alternative(spec: &FigureSpec, plan: &Plan) -> String {
     if spec.title.is_empty() { plan.file.title.clone() } else { spec.title.clone() }
 }
 
@@ -238,9 +310,11 @@ fn csv(plan: &Plan, numbers: &dyn Numbers) -> String {
 pub(super) fn index(out: &Path, own: &[Page]) -> Result<(), CliError> {
     let mut text = String::from(
         "# Reproduction\n\nEvery table and figure of the literature that `ftlab reproduce ID` reproduces: \
-         published values\ncompared with measured ones. A number agrees if it is within the tolerance of \
-         its experiment (10% unless\nit says otherwise), a statement if it holds in every \
-         case.\n\n| experiment | | scale | agree |\n|---|---|---|---|\n",
+         published values\ncompared with measured ones. A number agrees if it is within the tolerance on \
+         its page, a statement if it\nholds in every case. *Stated* rows run the configuration that the \
+         paper states, *readings* ours where it is\nsilent, and *controls* another one, which must not \
+         agree.\n\n| experiment | | scale | stated agree | readings agree | controls differ \
+         |\n|---|---|---|---|---|---|\n",
     );
     let mut ids: Vec<String> = super::catalogue::all()?.into_iter().map(|(id, _)| id).collect();
     for page in own {
@@ -252,15 +326,26 @@ pub(super) fn index(out: &Path, own: &[Page]) -> Result<(), CliError> {
         let path = with_ending(&stem(out, &id, ""), "json");
         let Ok(json) = fs::read_to_string(path) else { continue };
         let Ok(summary) = serde_json::from_str::<Summary>(&json) else { continue };
-        let agree = match summary.compared {
-            0 => String::new(),
-            compared => format!("{} of {compared}", summary.agree),
-        };
+        let agree = kinds::cells(&summary.kinds);
         let _ =
-            writeln!(text, "| [{id}]({id}.md) | {} | {} | {agree} |", summary.title, summary.scale);
+            writeln!(text, "| [{id}]({id}.md) | {} | {} |{agree}", summary.title, summary.scale);
     }
     fs::create_dir_all(out)?;
     write_file(&out.join("README.md"), &text)
+}
+
+/// How the last line of a page begins.
+const MADE_BY: &str = "Made by `ftlab reproduce ";
+
+/// The numbers of an experiment.
+pub(super) fn csv_path(out: &Path, id: &str) -> PathBuf {
+    with_ending(&stem(out, id, ""), "csv")
+}
+
+/// The last line of the page that is there.
+pub(super) fn made_before(out: &Path, id: &str) -> Option<String> {
+    let text = fs::read_to_string(with_ending(&stem(out, id, ""), "md")).ok()?;
+    text.lines().rfind(|line| line.starts_with(MADE_BY)).map(str::to_owned)
 }
 
 /// The name of a file of an experiment, without its extension.
@@ -295,11 +380,12 @@ fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
 
 impl fmt::Display for Took {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
+        match self {
             Self::InFtls(seconds) => {
-                write!(f, "with {} of CPU time in FTLs", duration(seconds))
+                write!(f, "with {} of CPU time in FTLs", duration(*seconds))
             }
-            Self::InAll(seconds) => write!(f, "in {}", duration(seconds)),
+            Self::InAll(seconds) => write!(f, "in {}", duration(*seconds)),
+            Self::Before(line) => f.write_str(line),
         }
     }
 }

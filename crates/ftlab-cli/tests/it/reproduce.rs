@@ -5,7 +5,14 @@ use crate::common::Place;
 const EXPERIMENT: &str = r#"
 title = "A test"
 text = "What was done."
-findings = "Why it differs."
+findings = "Why it differs: {waf: ftl=2r-fifo; theta=0.9 / ftl=2r-fifo}."
+stated = [
+  { says = "4,096 pages", setting = "logical-pages", value = 4096 },
+  { says = "theta of 0.9", setting = "theta", value = 0.9 },
+  { says = "a reserve of 7", setting = "reserve", value = 7 },
+  { says = "four drive writes", metric = "host-writes-per-page", value = 4 },
+  { says = "a trace", unmatched = "it is not available" },
+]
 workloads = ["zipf:theta={theta}", { name = "captured", spec = "$FTLAB_SHARED/traces/none.parquet", optional = true }]
 ftls = ["1r-greedy", "2r-fifo"]
 [drive]
@@ -22,11 +29,21 @@ metric = "waf"
 of = { ftl = "1r-greedy" }
 along = "theta"
 values = [1.0, 99.0]
+kind = "stated"
+tolerance = "20%"
 remark = "made up"
 [[expect]]
 what = "2R is better"
 metric = "waf"
 ascending = [{ ftl = "2r-fifo" }, { ftl = "1r-greedy" }]
+[[expect]]
+what = "2R more than 1R"
+kind = "control"
+metric = "waf"
+of = { ftl = "2r-fifo", theta = 0.5 }
+more-than = { ftl = "1r-greedy" }
+value = 9.0
+within = 0.5
 [[expect]]
 what = "2R / 1R"
 metric = "waf"
@@ -67,17 +84,24 @@ fn an_experiment_becomes_a_page_with_its_table_figures_and_numbers() {
         "What was done.",
         "![A test](mine.svg)",
         "![A test](mine-running.svg)",
-        "| waf: theta 0.9, 1r-greedy | 99.00 |",
-        "made up",
-        "Why it differs.",
+        "| waf: theta 0.9, 1r-greedy | stated | 99.00 |",
+        "| 20.0% | made up |",
+        "| 2R more than 1R | control | 900% |",
+        "| 50.0 points |",
+        "Why it differs: 1.000.",
+        "| 4,096 pages | logical-pages 4096 |",
+        "| theta of 0.9 | theta 0.9 |",
+        "| a reserve of 7 | **reserve 4** |",
+        "| four drive writes | host-writes-per-page 4.000, expected 4 |",
+        "| a trace | unmatched: it is not available |",
         "Skipped: captured: ",
         "`ftlab reproduce mine`",
         "(mine.csv)",
     ] {
         assert!(page.contains(part), "{part:?} is not in {page}");
     }
-    // Neither 1 nor 99, and 2R is not better everywhere: three lines are marked.
-    assert_eq!(page.matches("| **").count(), 3, "{page}");
+    // Neither 1 nor 99, and 2R is not better everywhere: three lines are marked, and one of the setup.
+    assert_eq!(page.matches("| **").count(), 4, "{page}");
     assert!(read("mine.csv").starts_with("workload,theta,ftl,seed,waf,"), "{}", read("mine.csv"));
     assert_eq!(read("mine.csv").lines().count(), 5);
     for figure in ["mine", "mine-running", "mine-bars"] {
@@ -87,7 +111,22 @@ fn an_experiment_becomes_a_page_with_its_table_figures_and_numbers() {
             assert!(png.starts_with(b"\x89PNG"));
         }
     }
-    assert!(read("README.md").contains("| experiment |"));
+    assert!(
+        read("README.md").contains("| 1 | 0 of 2 | 1 of 2 | 1 of 1 |"),
+        "{}",
+        read("README.md")
+    );
+
+    // The same page from its CSV file, without runs; the line at the end stays.
+    place.write("mine.toml", EXPERIMENT.replace("A test", "Another title"));
+    std::fs::remove_dir_all(place.path().join("pages/runs")).unwrap();
+    let again = place.ftlab("reproduce mine.toml --out pages --again");
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert_eq!(read("mine.md"), page.replace("A test", "Another title"));
+    assert!(!place.path().join("pages/runs").exists());
+    place
+        .ftlab("reproduce mine.toml --out nowhere --again")
+        .fails(1, &["mine.csv", "leave out --again to run the experiment first"]);
 }
 
 #[test]
@@ -108,7 +147,7 @@ fn experiments_are_listed_and_a_wrong_one_proposes_the_right_ones() {
             "metric = \"wef\"\nof = { ftl = \"2r-fifo\" }",
         ),
     );
-    place.ftlab("reproduce mine.toml").fails(2, &["mine.toml:28:", "unknown metric \"wef\""]);
+    place.ftlab("reproduce mine.toml").fails(2, &["mine.toml:45:", "unknown metric \"wef\""]);
     place.write(
         "mine.toml",
         EXPERIMENT.replace("along = \"theta\"", "along = \"theta\"\nover = { eta = 1 }"),

@@ -4,7 +4,7 @@ use super::columns::StoredRun;
 use super::file_error::Wrong;
 use super::metric::Metric;
 use super::plan::{Plan, Point};
-use super::report::{Expectation, Selector};
+use super::report::{Basis, Expectation, Selector};
 use super::scalar::Pairs;
 use super::series::{Curve, Series};
 use super::variables::Variables;
@@ -51,12 +51,16 @@ impl Numbers for Results {
 pub struct Comparison {
     /// What it is about.
     pub what: String,
+    /// Whose configuration was run.
+    pub kind: Option<Basis>,
     /// The expectation as text.
     pub published: String,
     /// What was measured, as text; empty if nothing was.
     pub measured: String,
     /// (measured - published) / published, where both are numbers.
     pub difference: Option<f64>,
+    /// How far off is as expected, as text; empty where nothing is to be close to a number.
+    pub tolerance: String,
     /// Whether it is as expected; none if nothing is expected, or nothing was measured.
     pub agrees: Option<bool>,
     /// Where it is said.
@@ -121,7 +125,7 @@ pub fn places<'a>(plan: &'a Plan, of: &Selector) -> Vec<&'a Point> {
 }
 
 /// `point` with the labels of `selector` instead of its own.
-fn moved(point: &Point, selector: &Selector) -> Point {
+pub(super) fn moved(point: &Point, selector: &Selector) -> Point {
     let mut moved = point.clone();
     for (axis, value) in &selector.0 {
         let label = moved.labels.iter_mut().find(|(name, _)| name == axis);
@@ -166,15 +170,18 @@ impl Of<'_> {
         lines.collect()
     }
 
-    /// The number of a point, divided by or less that of another if the expectation says so.
+    /// The number of a point, or what the expectation makes of it and that of another.
     fn number(&self, metric: &str, place: &Point) -> Option<f64> {
         let of = |place: &Point| measured(self.plan, self.numbers, metric, place);
         let number = of(place)?;
-        match (&self.expectation.over, &self.expectation.minus) {
-            (Some(other), _) => Some(number / of(&moved(place, other))?),
-            (None, Some(other)) => Some(number - of(&moved(place, other))?),
-            (None, None) => Some(number),
-        }
+        let Some(other) = self.expectation.others().next() else { return Some(number) };
+        let other = of(&moved(place, other))?;
+        Some(match self.expectation {
+            Expectation { over: Some(_), .. } => number / other,
+            Expectation { minus: Some(_), .. } => number - other,
+            Expectation { more_than: Some(_), .. } => number / other - 1.0,
+            _ => 1.0 - number / other,
+        })
     }
 
     /// What is expected of a point; none where the values along an axis do not reach it.
@@ -199,21 +206,39 @@ impl Of<'_> {
     }
 
     fn line(&self, what: String, bound: Bound, number: Option<f64>) -> Result<Comparison, Wrong> {
-        let tolerance = match &self.expectation.tolerance {
-            Some(scalar) => scalar.parse("tolerance", &Variables::default(), |text| {
-                text.parse::<Share>().map_err(|error| error.to_string())
-            })?,
-            None => TOLERANCE,
-        };
+        let off = self.off()?;
+        let text = |number: f64| self.text(number);
         Ok(Comparison {
             what,
-            published: bound.text(),
+            kind: self.expectation.kind,
+            published: bound.text(text),
             measured: number.map_or_else(String::new, text),
             difference: number.and_then(|number| bound.difference(number)),
-            agrees: number.and_then(|number| bound.holds(number, tolerance.0)),
+            tolerance: bound.value().map_or_else(String::new, |_| off.text(self.expectation)),
+            agrees: number.and_then(|number| bound.holds(number, off)),
             source: self.expectation.source.clone(),
             remark: self.expectation.remark.clone(),
         })
+    }
+
+    /// How far off is as expected.
+    fn off(&self) -> Result<Off, Wrong> {
+        let share = |text: &str| text.parse::<Share>().map_err(|error| error.to_string());
+        match (&self.expectation.tolerance, self.expectation.within) {
+            (Some(scalar), Some(_)) => {
+                Err(Wrong::at(scalar.span(), "tolerance and within are given both; leave one out"))
+            }
+            (None, Some(within)) => Ok(Off::Within(within)),
+            (Some(scalar), None) => scalar
+                .parse("tolerance", &Variables::default(), share)
+                .map(|share| Off::Share(share.0)),
+            (None, None) => Ok(Off::Share(TOLERANCE.0)),
+        }
+    }
+
+    /// A number of this expectation: gains are in percent.
+    fn text(&self, number: f64) -> String {
+        if self.expectation.is_gain() { percent(number) } else { text(number) }
     }
 
     /// What a line is about: the words of the expectation, and what tells its point from others.
@@ -254,13 +279,21 @@ impl Of<'_> {
         });
         Comparison {
             what: self.words(),
+            kind: self.expectation.kind,
             published: names.collect::<Vec<_>>().join(" < "),
             measured: self.where_it_holds(&found),
             difference: None,
-            agrees: (!found.is_empty()).then(|| found.iter().all(Order::holds)),
+            tolerance: String::new(),
+            agrees: (!found.is_empty()).then(|| self.holds(&found)),
             source: self.expectation.source.clone(),
             remark: self.expectation.remark.clone(),
         }
+    }
+
+    /// Whether an order holds everywhere, or in most places if that is what is said.
+    fn holds(&self, found: &[Order<'_>]) -> bool {
+        let holding = found.iter().filter(|order| order.holds()).count();
+        if self.expectation.in_most { 2 * holding > found.len() } else { holding == found.len() }
     }
 
     /// The numbers that are to ascend, wherever all of them were measured.
@@ -336,8 +369,34 @@ enum Bound {
     None,
 }
 
+/// How far off is as expected.
+#[derive(Debug, Clone, Copy)]
+enum Off {
+    /// As a share of the expected number.
+    Share(f64),
+    /// In the unit of the number.
+    Within(f64),
+}
+
+impl Off {
+    fn text(self, expectation: &Expectation) -> String {
+        match self {
+            Self::Share(share) => percent(share),
+            Self::Within(off) if expectation.is_gain() => {
+                format!("{} points", significant(100.0 * off, 3))
+            }
+            Self::Within(off) => text(off),
+        }
+    }
+}
+
 impl Bound {
-    fn text(self) -> String {
+    /// The number to which the measured one is to be close, if there is one.
+    fn value(self) -> Option<f64> {
+        if let Self::Value(value) = self { Some(value) } else { None }
+    }
+
+    fn text(self, text: impl Fn(f64) -> String) -> String {
         match self {
             Self::Value(value) => text(value),
             Self::AtLeast(least) => format!("at least {}", text(least)),
@@ -355,9 +414,15 @@ impl Bound {
     }
 
     /// Whether `number` is as expected, if anything is.
-    fn holds(self, number: f64, tolerance: f64) -> Option<bool> {
+    fn holds(self, number: f64, off: Off) -> Option<bool> {
         Some(match self {
-            Self::Value(value) => (number - value).abs() <= tolerance * value.abs(),
+            Self::Value(value) => {
+                let most = match off {
+                    Off::Share(share) => share * value.abs(),
+                    Off::Within(off) => off,
+                };
+                (number - value).abs() <= most
+            }
             Self::AtLeast(least) => number >= least,
             Self::AtMost(most) => number <= most,
             Self::Between(least, most) => (least..=most).contains(&number),
@@ -366,7 +431,12 @@ impl Bound {
     }
 }
 
+/// Three digits, in percent.
+fn percent(share: f64) -> String {
+    format!("{}%", significant(100.0 * share, 3))
+}
+
 /// Four digits.
-fn text(number: f64) -> String {
+pub(super) fn text(number: f64) -> String {
     significant(number, 4)
 }

@@ -6,6 +6,7 @@ use super::measured::SeriesTable;
 use super::option_table::OptionTable;
 use super::report::{Expectation, FigureSpec};
 use super::scalar::{AxisValue, Pairs};
+use super::stated::Stated;
 use crate::error::LabError;
 use ftlab_sim::{DriveOptions, Experiment};
 use schemars::JsonSchema;
@@ -32,6 +33,9 @@ pub struct ExperimentFile {
     /// What is done.
     #[serde(default)]
     pub kind: Kind,
+    /// Whether it is always run as it stands, because it is as small as it can be.
+    #[serde(default)]
+    pub unscaled: bool,
     /// The drive of every run.
     #[serde(default)]
     pub drive: OptionTable<DriveOptions>,
@@ -54,6 +58,9 @@ pub struct ExperimentFile {
     /// Parts that differ in more than a grid can say; what they give goes before what is above.
     #[serde(default)]
     pub case: Vec<Case>,
+    /// The numbers of the publication's setup, each matched by the runs or named as unmatched.
+    #[serde(default)]
+    pub stated: Vec<Stated>,
     /// What was published or is expected, and is held against what is measured.
     #[serde(default)]
     pub expect: Vec<Expectation>,

@@ -81,6 +81,8 @@ fn derived() -> Vec<Metric> {
         70, "copies", "pages moved by collections and merges": |run, _| Some(copies(run));
         80, "copies-per-write", "the same per host write: write amplification less 1":
             |run, _| Some(run.waf - 1.0);
+        85, "copies-of-first-stream", "pages moved out of the blocks of the first stream":
+            |run, _| Some(run.streams.first()?.relocations as f64);
         90, "copies-per-flash-page", "the same per page of the drive":
             |run, config| Some(copies(run) / flash_pages(config));
         100, "moves-hot", "moves per host write of pages that the host soon overwrites (if observed)":

@@ -74,6 +74,7 @@ pub struct Plan {
 impl Plan {
     /// The runs of an experiment; everything that can be wrong with the file is found.
     pub fn new(file: ExperimentFile, scale: Scale) -> Result<Self, LabError> {
+        let scale = if file.unscaled { Scale::FULL } else { scale };
         let of_file = parts(&file);
         check_size(&file, &of_file)?;
         let expansion =
@@ -136,18 +137,17 @@ impl Plan {
         let mut axes: Vec<&str> = self.axes();
         axes.extend(variables.filter(|name| !self.axes().contains(name)));
         let of_expectations = self.file.expect.iter().flat_map(|expect| {
-            [Some(&expect.of), expect.over.as_ref(), expect.minus.as_ref()]
-                .into_iter()
-                .flatten()
-                .chain(&expect.ascending)
+            [&expect.of].into_iter().chain(expect.others()).chain(&expect.ascending)
         });
+        let of_stated = self.file.stated.iter().map(|stated| &stated.of);
         for series in &self.file.series {
             series.check().map_err(|wrong| wrong.within(&self.file.path, &self.file.toml))?;
         }
         let of_series = self.file.series.iter().map(|series| &series.of);
         let mut selectors = of_expectations
             .chain(self.file.figure.iter().map(|figure| &figure.of))
-            .chain(of_series);
+            .chain(of_series)
+            .chain(of_stated);
         let unknown = selectors
             .find_map(|Pairs(pairs)| pairs.iter().find(|(axis, _)| !axes.contains(&axis.as_str())));
         match unknown {

@@ -14,6 +14,8 @@ pub type Selector = Pairs<Choice>;
 pub struct Expectation {
     /// What it is about, in words; the metric by default.
     pub what: String,
+    /// Whose configuration is run.
+    pub kind: Option<Basis>,
     /// What is measured, such as `waf`; see `ftlab list metrics`.
     pub metric: Scalar,
     /// Of which points; one number for each of those that are left.
@@ -32,16 +34,60 @@ pub struct Expectation {
     pub over: Option<Selector>,
     /// That number is subtracted.
     pub minus: Option<Selector>,
+    /// A gain: by which share the number is more than that of the point which differs in these axes.
+    pub more_than: Option<Selector>,
+    /// A gain: by which share it is less than that number.
+    pub less_than: Option<Selector>,
     /// One number of all points: the largest, the smallest, or their mean.
     pub reduce: Option<Reduce>,
     /// The points that differ from each other in these axes have ascending numbers.
     pub ascending: Vec<Selector>,
+    /// That they have to do so in most places only, and not in all.
+    pub in_most: bool,
     /// How far off is as expected, such as 10%; that is the default.
     pub tolerance: Option<Scalar>,
+    /// How far off is as expected, in the unit of the number, instead of a share of it.
+    pub within: Option<f64>,
     /// Where it is said: table, figure, page.
     pub source: String,
     /// Why it differs, or how it is to be read.
     pub remark: String,
+}
+
+/// Whose configuration a row runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// The configuration that the publication states.
+    Stated,
+    /// Our reading, where the publication is silent.
+    Reading,
+    /// Another configuration, which must not agree.
+    Control,
+}
+
+impl Basis {
+    /// Its name in files and on pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stated => "stated",
+            Self::Reading => "reading",
+            Self::Control => "control",
+        }
+    }
+}
+
+impl Expectation {
+    /// The selectors of the points with which its number is taken together.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &Selector> {
+        let others = [&self.over, &self.minus, &self.more_than, &self.less_than];
+        others.into_iter().flatten()
+    }
+
+    /// Whether its number is a share by which one is more or less than another.
+    pub(crate) fn is_gain(&self) -> bool {
+        self.more_than.is_some() || self.less_than.is_some()
+    }
 }
 
 /// What becomes of the numbers of several points.

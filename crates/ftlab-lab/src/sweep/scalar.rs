@@ -115,6 +115,11 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// One value, from nowhere in a file.
+    pub(crate) fn of(value: &str) -> Self {
+        Self { values: vec![value.to_owned()], span: Span::default() }
+    }
+
     /// Whether a label, or its absence, is among the values.
     pub(crate) fn has(&self, label: Option<&str>) -> bool {
         self.values.iter().any(|value| value == label.unwrap_or_default())
