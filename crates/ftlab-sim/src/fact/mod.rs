@@ -195,11 +195,11 @@ impl<R: 'static> Fact<R> {
 
 /// The facts that are shown in a place, with what `pick` takes of it, in the order of the numbers that it gives.
 pub fn shown_of<R, T>(
-    facts: &[Fact<R>],
+    declared: &[Fact<R>],
     pick: impl Fn(&Shown) -> Option<(u32, T)>,
 ) -> Vec<(T, &Fact<R>)> {
     let mut all = Vec::new();
-    for fact in facts {
+    for fact in declared {
         let places = fact.shown.iter().filter_map(&pick);
         all.extend(places.map(|(at, place)| (at, (place, fact))));
     }
