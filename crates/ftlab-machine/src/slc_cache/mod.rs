@@ -192,9 +192,8 @@ impl<F: Flash, O: Observer> Ftl for SlcCached<F, O> {
     }
 
     fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
-        if self.drop(lpn) {
-            self.trims += 1;
-        }
+        let was_there = self.drop(lpn);
+        self.trims += u64::from(was_there);
         self.ftl.trim(lpn)
     }
 
