@@ -154,14 +154,14 @@ reproduce: build ## reproduces every table and figure of the papers, scaled to a
 	$(FTLAB) reproduce all --scale 1/8
 
 bench-drive: build ## measures page writes to a drive, and serving it compared with nbdkit (make setup-drive; loop devices need root)
-	$(CARGO) run --release --locked --package ftlab-device --example drive_speed
-	$(CARGO) run --release --locked --package ftlab-device --example front_ends
-	$(CARGO) build --release --locked --package ftlab-device --example nbd_ram
+	$(CARGO) run --release --locked --package ftlab-drive --example drive_speed
+	$(CARGO) run --release --locked --package ftlab-serve --example front_ends
+	$(CARGO) build --release --locked --package ftlab-serve --example nbd_ram
 	$(CARGO) run --release --locked --package ftlab-bench -- live-drive
 
 bench-guest: build ## compares NVMe with the kernel's own server, in the guest of `make setup-guest` (docs/drive.md)
-	scripts/guest.sh run target/guest crates/ftlab-device/examples/nvme_guest_speed.sh $(FTLAB) \
-		crates/ftlab-device/tests/nvmet.sh
+	scripts/guest.sh run target/guest crates/ftlab-serve/examples/nvme_guest_speed.sh $(FTLAB) \
+		crates/ftlab-serve/tests/nvmet.sh
 
 tail-latency: ## measures response times with whole and incremental collections (2R); draws docs/figures/tail-latency.svg
 	$(CARGO) run --release --locked --package ftlab-bench -- tail-latency docs/figures/tail-latency.svg
@@ -190,7 +190,7 @@ calibrate: ## compares generators with the captured traces of FTLAB_SHARED (docs
 
 programs: build ## runs real programs on a live drive: PROGRAM=fio SIZE=10G, or SECONDS=150 (docs/drive-programs.md); as root
 	set -e; for program in $(PROGRAM); do \
-		python3 crates/ftlab-device/programs $$program $(SIZE:%=--size %) $(SECONDS:%=--seconds %) \
+		python3 crates/ftlab-serve/programs $$program $(SIZE:%=--size %) $(SECONDS:%=--seconds %) \
 			$(JOBS:%=--jobs %) $(LOAD:%=--load %) --figure docs/figures/drive-$$program.svg; done
 
 fuzz: ## fuzzes what reads bytes of others: TARGET=superblock, journal, drive, nbd, nvme, fio-jobs, blkparse, parquet, ...
@@ -201,10 +201,10 @@ fio-differential: ## compares random jobs with the installed fio, or that of FTL
 		$(CARGO) test --locked --package ftlab-fio --test it -- random_jobs --nocapture
 
 crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each family; takes about ten minutes
-	$(CARGO) test --release --locked --package ftlab-device --test it -- crash:: kill:: --include-ignored --nocapture
+	$(CARGO) test --release --locked --package ftlab-drive --test it -- crash:: kill:: --include-ignored --nocapture
 
 fault-tests: ## puts one fault at a time everywhere on drives of every FTL, and every choice of every parameter under loads; an hour
-	$(CARGO) test --release --locked --package ftlab-device --test it -- faults:: choices:: --include-ignored --nocapture
+	$(CARGO) test --release --locked --package ftlab-drive --test it -- faults:: choices:: --include-ignored --nocapture
 
 scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/scoreboard.md); resumes a stopped run (WRITES=...)
 	$(FTLAB) compare $(FTLAB_SHARED)/traces/*.parquet --fill none,sequential --pages-per-block 512 --ignore-trims --writes $(WRITES) --baseline rivals --out target/scoreboard

@@ -15,8 +15,8 @@ pub(crate) struct CheckArgs {
 }
 
 pub(crate) fn check(args: &CheckArgs) -> Result<(), CliError> {
-    ftlab_device::check_openable(&args.file)?;
-    let checked = ftlab_device::check(&args.file)?;
+    ftlab_drive::check_openable(&args.file)?;
+    let checked = ftlab_drive::check(&args.file)?;
     let recovery = &checked.recovery;
     let mut text = format!(
         "drive {}, {}: {} pages hold data\n",

@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::options::parse;
 use crate::output::say;
 use clap::Args;
-use ftlab_device::{CreateOptions, Drive, check_creatable};
+use ftlab_drive::{CreateOptions, Drive, check_creatable};
 use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_ftl::registry;
 use ftlab_sim::{DriveOptions, Logical, Physical};

@@ -18,7 +18,7 @@ mod upgrade;
 
 use crate::error::CliError;
 use clap::{Args, Subcommand};
-use ftlab_device::MediaError;
+use ftlab_drive::MediaError;
 
 /// Creates, serves, checks and inspects drives: FTLs as block devices that store their data in a
 /// file.

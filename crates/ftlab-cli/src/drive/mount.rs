@@ -6,7 +6,7 @@ use super::serving::{CompanionArgs, Interrupts, Serving};
 use crate::error::CliError;
 use crate::output::say;
 use clap::{Args, ValueEnum};
-use ftlab_device::FuseMount;
+use ftlab_serve::FuseMount;
 use rustix::mount::{UnmountFlags, unmount};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};

@@ -4,9 +4,9 @@ use super::serving::Serving;
 use crate::error::CliError;
 use crate::output::say;
 use clap::Args;
-use ftlab_device::ServeError;
-use ftlab_device::net::{Address, Limits, Server, ServerOptions};
-use ftlab_device::nvme::{Subsystem, SubsystemOptions};
+use ftlab_serve::ServeError;
+use ftlab_serve::net::{Address, Limits, Server, ServerOptions};
+use ftlab_serve::nvme::{Subsystem, SubsystemOptions};
 use std::net::SocketAddr;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::output::print;
 use clap::Args;
-use ftlab_device::{Checked, MediaError, Restored, check_openable};
+use ftlab_drive::{Checked, MediaError, Restored, check_openable};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -64,8 +64,8 @@ pub(crate) fn repair(args: &RepairArgs) -> Result<(), CliError> {
 
 /// The drive as repairing it would leave it.
 fn examine(file: &Path) -> Result<Checked, CliError> {
-    match ftlab_device::check(file) {
-        Err(MediaError::Journal { .. }) => Ok(ftlab_device::check_repaired(file)?),
+    match ftlab_drive::check(file) {
+        Err(MediaError::Journal { .. }) => Ok(ftlab_drive::check_repaired(file)?),
         Err(error @ MediaError::NoCheckpoint { .. }) => {
             let file = file.display();
             Err(CliError::failure(format!(
@@ -113,14 +113,14 @@ fn repair_in_place(args: &RepairArgs) -> Result<Report, CliError> {
         print(&text)?;
         return Ok(report);
     }
-    ftlab_device::repair(&args.file)?;
+    ftlab_drive::repair(&args.file)?;
     text.push_str("repaired\n");
     print(&text)?;
     Ok(Report { done: true, ..report })
 }
 
 fn restore(file: &Path, to: &Path) -> Result<Report, CliError> {
-    let Restored { pages, older, lost } = ftlab_device::restore(file, to)?;
+    let Restored { pages, older, lost } = ftlab_drive::restore(file, to)?;
     let mut text = format!("{pages} pages were found and are on {}\n", to.display());
     if !older.is_empty() {
         let _ =
@@ -130,7 +130,7 @@ fn restore(file: &Path, to: &Path) -> Result<Report, CliError> {
         let _ = writeln!(text, "{} pages are lost", lost.len());
     }
     print(&text)?;
-    let numbers = |pages: Vec<ftlab_device::Lpn>| pages.into_iter().map(|lpn| lpn.0).collect();
+    let numbers = |pages: Vec<ftlab_drive::Lpn>| pages.into_iter().map(|lpn| lpn.0).collect();
     Ok(Report {
         done: true,
         restored_pages: Some(pages),

@@ -5,7 +5,7 @@ use super::serving::{notice, recovered};
 use crate::error::CliError;
 use crate::output::{print, say};
 use clap::Args;
-use ftlab_device::{Drive, Lpn, OpenOptions, check_openable};
+use ftlab_drive::{Drive, Lpn, OpenOptions, check_openable};
 
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! Reading all pages of a drive from the medium, behind serving.
 
 use crate::output::say;
-use ftlab_device::{Drive, Lpn, ScrubbedPage};
+use ftlab_drive::{Drive, Lpn, ScrubbedPage};
 use ftlab_spec::ByteSize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -7,9 +7,9 @@ use crate::convert::allow_many_files;
 use crate::error::CliError;
 use crate::output::say;
 use clap::{ArgGroup, Args, ValueEnum};
-use ftlab_device::nbd::{self, Export, Nbd};
-use ftlab_device::net::{Address, Server, ServerOptions, Tls};
-use ftlab_device::{FuseMount, ServeError};
+use ftlab_serve::nbd::{self, Export, Nbd};
+use ftlab_serve::net::{Address, Server, ServerOptions, Tls};
+use ftlab_serve::{FuseMount, ServeError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

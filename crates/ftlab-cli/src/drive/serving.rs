@@ -5,10 +5,11 @@ use super::token::TokenArgs;
 use crate::error::CliError;
 use crate::output::say;
 use clap::Args;
-use ftlab_device::http::{Copies, Dashboard, DashboardOptions};
-use ftlab_device::{
-    AllowList, CompanionOptions, Companions, Drive, FuseMount, Monitor, Notice, Observed,
-    OpenOptions, Paced, Recovery, ServeError, Store, Timing, Watched, check_openable,
+use ftlab_drive::{Drive, Notice, OpenOptions, Recovery, Store, Timing, check_openable};
+use ftlab_serve::http::{Copies, Dashboard, DashboardOptions};
+use ftlab_serve::{
+    AllowList, CompanionOptions, Companions, FuseMount, Monitor, Observed, Paced, ServeError,
+    Watched,
 };
 use ftlab_sim::format::grouped;
 use ftlab_spec::{ByteSize, Spec};

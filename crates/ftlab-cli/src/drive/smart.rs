@@ -4,8 +4,8 @@ use super::token::TokenArgs;
 use crate::error::CliError;
 use crate::output::{print, print_json};
 use clap::Args;
-use ftlab_device::Smart;
-use ftlab_device::http::get_json;
+use ftlab_serve::Smart;
+use ftlab_serve::http::get_json;
 
 /// Shows the health of a drive that is served with --http, with the names of `nvme smart-log` and
 /// `nvme ocp smart-add-log`.

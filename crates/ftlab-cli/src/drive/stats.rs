@@ -4,8 +4,9 @@ use super::token::TokenArgs;
 use crate::error::CliError;
 use crate::output::{aligned, print, print_json};
 use clap::Args;
-use ftlab_device::http::get_json;
-use ftlab_device::{DriveStatus, Snapshot, Status, check_openable};
+use ftlab_drive::{Snapshot, check_openable};
+use ftlab_serve::http::get_json;
+use ftlab_serve::{DriveStatus, Status};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -130,7 +131,7 @@ pub(crate) fn stats(args: &StatsArgs) -> Result<(), CliError> {
         Stats::served(status.drive)
     } else {
         check_openable(&args.drive)?;
-        Stats::of(&ftlab_device::inspect(&args.drive)?)
+        Stats::of(&ftlab_drive::inspect(&args.drive)?)
     };
     if args.json { print_json(&stats) } else { print(&stats.text()) }
 }

@@ -4,7 +4,7 @@ use super::serving::{notice, recovered};
 use crate::error::CliError;
 use crate::output::print;
 use clap::Args;
-use ftlab_device::{Drive, OpenOptions, Spec, check_openable};
+use ftlab_drive::{Drive, OpenOptions, Spec, check_openable};
 use std::path::PathBuf;
 
 /// Converts a drive that an earlier version wrote to the format of this one, or gives it another FTL. Its pages

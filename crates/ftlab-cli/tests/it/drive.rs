@@ -112,7 +112,7 @@ fn what_cannot_be_is_an_error_that_says_why() {
 
 /// A drive with a hundred pages, that was closed.
 fn written(directory: &Path) -> std::path::PathBuf {
-    use ftlab_device::{Drive, OpenOptions, Store};
+    use ftlab_drive::{Drive, OpenOptions, Store};
     ok(directory, "drive create my.drive --size 8MiB --pages-per-block 16");
     let path = directory.join("my.drive");
     let drive = Drive::open(&path, OpenOptions::default()).unwrap();

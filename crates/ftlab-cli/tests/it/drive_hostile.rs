@@ -4,7 +4,7 @@
 
 use crate::common::Place;
 use crate::common::running::Running;
-use ftlab_device::nvme::initiator::{Initiator, Request};
+use ftlab_serve::nvme::initiator::{Initiator, Request};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! Real programs on a live drive, in their short forms: file systems, databases, fio and clients of NBD are
-//! killed and verified by `crates/ftlab-device/programs`. Each test says what it lacks and passes without it.
+//! killed and verified by `crates/ftlab-serve/programs`. Each test says what it lacks and passes without it.
 #![cfg(feature = "live")]
 
 use std::io::Write;
@@ -10,7 +10,7 @@ const SKIPPED: i32 = 77;
 
 #[track_caller]
 fn short_form(program: &str) {
-    let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/../ftlab-device/programs");
+    let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/../ftlab-serve/programs");
     let arguments = [programs, program, "--short", "--ftlab", env!("CARGO_BIN_EXE_ftlab")];
     let Ok(output) = Command::new("python3").args(arguments).output() else {
         return say("SKIPPED: without python3 (make setup-drive)\n");
