@@ -1,7 +1,7 @@
 //! A plain greedy FTL in one loop: the cost of a page-mapped FTL with nothing around it.
 
 use ftlab_flash::{BlockId, Cause, Flash, Lpn, NoPayload, Page, Ppn};
-use ftlab_ftl::hardware::{prefetch, table};
+use ftlab_ftl::memory::{prefetch, table};
 
 const NONE: u32 = u32::MAX;
 const RESERVE_BLOCKS: usize = 4;

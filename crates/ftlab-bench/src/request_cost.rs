@@ -9,7 +9,7 @@ use ftlab_flash::{Geometry, Lpn};
 use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_host::{Arrival, Asker, HostOp, RequestPart, Timing};
-use ftlab_machine::{AnyFtl, OwnPolicies};
+use ftlab_stack::{AnyFtl, OwnPolicies};
 use std::time::Duration;
 
 const LOGICAL_PAGES: u32 = 1 << 21;

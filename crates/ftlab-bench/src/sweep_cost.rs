@@ -2,7 +2,7 @@
 //! per run compared with the same experiments one after the other without a sweep.
 
 use crate::common::Failure;
-use ftlab_lab::sweep::{ExperimentFile, Plan, Scale, Shard, Store, SweepOptions, sweep};
+use ftlab_experiments::sweep::{ExperimentFile, Plan, Scale, Shard, Store, SweepOptions, sweep};
 use ftlab_sim::Threads;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::ops::ControlFlow;

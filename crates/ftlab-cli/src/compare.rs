@@ -5,8 +5,8 @@ use crate::figure::{check, write_scoreboard};
 use crate::options::ReadingArgs;
 use crate::output::{print, print_json, say, say_not_reused};
 use clap::Args;
-use ftlab_lab::Stop;
-use ftlab_lab::compare::{
+use ftlab_experiments::Stop;
+use ftlab_experiments::compare::{
     CELLS, CellStore, Comparison, Outcome, RIVALS, Scoreboard, contestants, csv, markdown,
 };
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Threads, Workload};

@@ -1,7 +1,7 @@
 //! Error messages of the command, and its exit code.
 
 #[cfg(feature = "lab")]
-use ftlab_lab::LabError;
+use ftlab_experiments::ExperimentsError;
 use ftlab_sim::SimError;
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
@@ -60,8 +60,8 @@ impl From<SimError> for CliError {
 }
 
 #[cfg(feature = "lab")]
-impl From<LabError> for CliError {
-    fn from(error: LabError) -> Self {
+impl From<ExperimentsError> for CliError {
+    fn from(error: ExperimentsError) -> Self {
         Self { message: error.to_string(), code: if error.is_usage() { 2 } else { 1 } }
     }
 }

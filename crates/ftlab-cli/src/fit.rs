@@ -7,13 +7,13 @@ use crate::output::{aligned, print, print_json, say, say_not_reused};
 use crate::progress::runs_so_far;
 use crate::table::ruled;
 use clap::Args;
-use ftlab_ftl::page::GcSchedule;
-use ftlab_ftl::registry;
-use ftlab_lab::Stop;
-use ftlab_lab::fit::{
+use ftlab_experiments::Stop;
+use ftlab_experiments::fit::{
     CounterName, Counters, Fit, Measured, Question, Reading, TRIALS, Trial, Trials,
     USUAL_OP_RATIOS, USUAL_PAGES, possible_ftls, unit_pages,
 };
+use ftlab_ftl::page::GcSchedule;
+use ftlab_ftl::registry;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Fill, SimError, Threads, Workload};
 use ftlab_spec::{ByteSize, Share, Spec};

@@ -59,7 +59,7 @@ mod words;
 #[cfg(not(feature = "lab"))]
 use absent::files;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use ftlab_hardware::end_if_no_thread_starts;
+use ftlab_memory::end_if_no_thread_starts;
 use std::ffi::{OsStr, OsString};
 
 /// A laboratory for flash translation layers (FTLs): simulate, compare and explain write

@@ -6,7 +6,7 @@ use crate::output::{print, print_json, say};
 use crate::progress::with_spinner;
 use crate::report::check_report;
 use crate::table::ruled;
-use ftlab_lab::load::{LoadCurve, LoadCurves, LoadPoint, load_curves};
+use ftlab_experiments::load::{LoadCurve, LoadCurves, LoadPoint, load_curves};
 use ftlab_report::{CurvePage, curve_page};
 use ftlab_sim::Experiment;
 use ftlab_sim::format::{bytes, grouped, percent, significant};

@@ -1,7 +1,7 @@
 //! `ftlab list metrics`: what is told of a run, and where.
 
 #[cfg(feature = "lab")]
-use ftlab_lab::sweep::METRICS;
+use ftlab_experiments::sweep::METRICS;
 use ftlab_sim::fact::Shown;
 use ftlab_sim::result::FACTS;
 use serde::Serialize;

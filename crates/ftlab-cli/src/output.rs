@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 #[cfg(feature = "lab")]
-use ftlab_lab::{advise::ENOUGH_DRIVE_WRITES, not_reused};
+use ftlab_experiments::{advise::ENOUGH_DRIVE_WRITES, not_reused};
 #[cfg(feature = "lab")]
 use ftlab_sim::format::significant;
 use ftlab_trace::room;

@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::figure;
 use crate::output::say;
 use clap::Args;
-use ftlab_lab::read_results;
+use ftlab_experiments::read_results;
 use ftlab_report::ReportError;
 use ftlab_sim::ExperimentResult;
 use ftlab_trace::{check_file, replace_file};

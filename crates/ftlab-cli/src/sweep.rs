@@ -5,7 +5,7 @@ use crate::output::{print, say, say_not_reused};
 use crate::progress::SweepBar;
 use crate::table::ruled;
 use clap::Args;
-use ftlab_lab::sweep::{
+use ftlab_experiments::sweep::{
     ExperimentFile, Kind, Metric, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions,
     read_runs_of, sweep as run_sweep,
 };
@@ -184,7 +184,7 @@ pub(crate) fn write_csv(
     path: &Path,
 ) -> Result<(), CliError> {
     let axes = plan.axes();
-    let metrics = &ftlab_lab::sweep::METRICS;
+    let metrics = &ftlab_experiments::sweep::METRICS;
     let names = axes.iter().copied().chain(metrics.iter().map(|metric| metric.name));
     let mut text = line(names.map(str::to_owned));
     for point in &plan.points {

@@ -1,6 +1,6 @@
 //! Tables of one bit per page, in words of 64.
 
-use crate::hardware;
+use crate::memory;
 
 /// The bits of word `word` that stand for pages in `first..end`.
 #[inline]
@@ -55,7 +55,7 @@ impl Bits {
     /// Fetches the bit of `page`.
     #[inline]
     pub(crate) fn prefetch(&self, page: u32) {
-        hardware::prefetch(&self.0, page as usize / 64);
+        memory::prefetch(&self.0, page as usize / 64);
     }
 
     /// Copies the bits of `first..end`, one page or more.

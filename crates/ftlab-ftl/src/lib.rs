@@ -43,7 +43,7 @@ mod slc_counts;
 mod state;
 mod stream;
 
-pub use ftlab_hardware as hardware;
+pub use ftlab_memory as memory;
 
 pub use engine::Engine;
 pub use ftl::{

@@ -5,8 +5,10 @@ use crate::experiment::experiment;
 use crate::parse::{Settings, bad};
 use crate::progress::stoppable;
 use crate::workload::Workload;
-use ftlab_lab::Stop;
-use ftlab_lab::advise::{Question, Service, Slo, Target, tbw_of_dwpd, timing_at, usual_length};
+use ftlab_experiments::Stop;
+use ftlab_experiments::advise::{
+    Question, Service, Slo, Target, tbw_of_dwpd, timing_at, usual_length,
+};
 use ftlab_sim::{Experiment, Length, Threads};
 use ftlab_spec::{ByteSize, Share, Spec, SpecError};
 use pyo3::exceptions::PyRuntimeError;

@@ -6,8 +6,8 @@ use crate::experiment::experiment;
 use crate::parse::{Settings, bad};
 use crate::progress::stoppable;
 use crate::workload::Workload;
-use ftlab_lab::Stop;
-use ftlab_lab::compare::{
+use ftlab_experiments::Stop;
+use ftlab_experiments::compare::{
     CELLS, CellStore, Comparison, Outcome, Scoreboard, contestants, markdown,
 };
 use ftlab_sim::{Threads, Workload as SimWorkload};

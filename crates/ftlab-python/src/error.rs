@@ -1,7 +1,7 @@
 //! Errors as the exceptions of `ftlab.errors`.
 
-use ftlab_lab::LabError;
-use ftlab_lab::sweep::FileError;
+use ftlab_experiments::ExperimentsError;
+use ftlab_experiments::sweep::FileError;
 use ftlab_sim::SimError;
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
@@ -78,20 +78,20 @@ impl From<SimError> for Error {
 
 impl From<FileError> for Error {
     fn from(error: FileError) -> Self {
-        LabError::from(error).into()
+        ExperimentsError::from(error).into()
     }
 }
 
-impl From<LabError> for Error {
-    fn from(error: LabError) -> Self {
+impl From<ExperimentsError> for Error {
+    fn from(error: ExperimentsError) -> Self {
         let message = in_python(&error);
         Self(match error {
-            LabError::Sim(error) => return error.into(),
-            LabError::Read { .. }
-            | LabError::Series { .. }
-            | LabError::Store { .. }
-            | LabError::Results { .. } => exceptions::FileError::new_err(message),
-            LabError::File(_) => exceptions::ExperimentError::new_err(message),
+            ExperimentsError::Sim(error) => return error.into(),
+            ExperimentsError::Read { .. }
+            | ExperimentsError::Series { .. }
+            | ExperimentsError::Store { .. }
+            | ExperimentsError::Results { .. } => exceptions::FileError::new_err(message),
+            ExperimentsError::File(_) => exceptions::ExperimentError::new_err(message),
         })
     }
 }

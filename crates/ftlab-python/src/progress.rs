@@ -1,7 +1,7 @@
 //! Serves the interpreter while an experiment runs with the GIL released.
 
 use crate::workload::{Raised, keep, take};
-use ftlab_lab::Stop;
+use ftlab_experiments::Stop;
 use ftlab_sim::{Phase, Progress, Status};
 use ftlab_trace::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
 use pyo3::prelude::*;

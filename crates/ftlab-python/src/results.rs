@@ -1,7 +1,7 @@
 //! Results to files and pages.
 
 use crate::error::{Error, Result};
-use ftlab_lab::{read_results, write_results};
+use ftlab_experiments::{read_results, write_results};
 use ftlab_sim::fact::Shown;
 use ftlab_sim::result::shown;
 use ftlab_sim::{ExperimentResult, summary};

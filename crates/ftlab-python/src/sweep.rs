@@ -6,9 +6,11 @@
 //! nothing instead of something else.
 
 use crate::error::{Error, Result, experiment_error, in_python};
-use ftlab_lab::sweep as rust;
-use ftlab_lab::sweep::{Failure, Kind, Metric, Outcome, Scale, Shard, SweepOptions, SweepStatus};
-use ftlab_lab::{LabError, not_reused};
+use ftlab_experiments::sweep as rust;
+use ftlab_experiments::sweep::{
+    Failure, Kind, Metric, Outcome, Scale, Shard, SweepOptions, SweepStatus,
+};
+use ftlab_experiments::{ExperimentsError, not_reused};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -79,7 +81,7 @@ impl Plan {
         })?;
         let (bytes, failures) = py.detach(|| {
             let outcome = job.run()?;
-            Ok::<_, LabError>((outcome.encode()?, outcome.failures))
+            Ok::<_, ExperimentsError>((outcome.encode()?, outcome.failures))
         })?;
         Ok((PyBytes::new(py, &bytes), named(failures)))
     }

@@ -2,7 +2,7 @@
 
 use crate::fact::facts;
 use ftlab_flash::Cause;
-use ftlab_machine::{Tally, Watch};
+use ftlab_stack::{Tally, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

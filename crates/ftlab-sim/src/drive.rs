@@ -2,8 +2,8 @@
 
 use crate::option::{by_text, by_value, options, page_size};
 use ftlab_ftl::page::{DriveConfig, FreeBlock, GcSchedule, Refresh, WearLeveling};
-use ftlab_machine::SlcCache;
 use ftlab_spec::{ByteSize, Share};
+use ftlab_stack::SlcCache;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -3,8 +3,8 @@
 use crate::format::{bytes, grouped};
 use ftlab_flash::GeometryError;
 use ftlab_ftl::registry::BuildError;
-use ftlab_machine::MachineError;
 use ftlab_spec::{ByteSize, SpecError, did_you_mean};
+use ftlab_stack::StackError;
 use ftlab_trace::{TraceError, files_beside};
 use std::path::Path;
 use thiserror::Error;
@@ -151,13 +151,13 @@ pub enum SimError {
     Threads(String),
 }
 
-impl From<MachineError> for SimError {
-    fn from(error: MachineError) -> Self {
+impl From<StackError> for SimError {
+    fn from(error: StackError) -> Self {
         match error {
-            MachineError::Spec(error) => Self::Spec(error),
-            MachineError::Build(error) => Self::Build(error),
-            MachineError::Name { what, remedy } => Self::Unusable { what, remedy: remedy.into() },
-            MachineError::Refused { ftl, reason } => Self::Ftl { ftl, reason },
+            StackError::Spec(error) => Self::Spec(error),
+            StackError::Build(error) => Self::Build(error),
+            StackError::Name { what, remedy } => Self::Unusable { what, remedy: remedy.into() },
+            StackError::Refused { ftl, reason } => Self::Ftl { ftl, reason },
         }
     }
 }

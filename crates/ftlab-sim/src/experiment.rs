@@ -22,8 +22,8 @@ use ftlab_flash::Faults;
 use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_host::{Arrivals, Timing, Unit};
-use ftlab_machine::{AnyFtl, MachineError, OwnPolicies};
 use ftlab_spec::{Parameters, Spec};
+use ftlab_stack::{AnyFtl, OwnPolicies, StackError};
 use ftlab_trace::Space;
 use ftlab_trace::{StreamMap, TraceSource, name_streams};
 use rayon::prelude::*;
@@ -105,7 +105,7 @@ pub struct Experiment {
 
 /// Makes the FTL of a run: its parameters are fitted to the drive.
 pub(crate) type BuildFtl =
-    fn(&Experiment, &Spec, DriveConfig, Option<&Timing>) -> Result<AnyFtl, MachineError>;
+    fn(&Experiment, &Spec, DriveConfig, Option<&Timing>) -> Result<AnyFtl, StackError>;
 
 impl Experiment {
     /// An experiment with the default drive, full at first, and all of the workload.
@@ -660,7 +660,7 @@ impl Experiment {
         fitted: &Spec,
         drive: DriveConfig,
         timing: Option<&Timing>,
-    ) -> Result<AnyFtl, MachineError> {
+    ) -> Result<AnyFtl, StackError> {
         let ftl = AnyFtl::new(fitted, &self.policies, drive, timing, self.faults, self.observe)?;
         match self.drive.slc_cache {
             Some(cache) => ftl.with_slc_cache(cache, &drive),
@@ -674,7 +674,7 @@ impl Experiment {
         config: &Config,
         drive: DriveConfig,
         oracle: &[OracleGroup],
-        build: impl Fn(&Spec, DriveConfig) -> Result<AnyFtl, MachineError> + Sync,
+        build: impl Fn(&Spec, DriveConfig) -> Result<AnyFtl, StackError> + Sync,
     ) -> Result<Vec<FtlRun>, SimError> {
         let policies = &self.policies;
         let versions = versions::text(self.versions()?);

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use ftlab_flash::Geometry;
 use ftlab_ftl::BlockUse;
-use ftlab_machine::{BlockPages, Picture};
+use ftlab_stack::{BlockPages, Picture};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

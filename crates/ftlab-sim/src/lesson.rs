@@ -18,15 +18,15 @@ use crate::ftl_run::FtlRun;
 use crate::precondition::Fill;
 use crate::result::ExperimentResult;
 use crate::workload::Workload;
-use crate::{MachineError, SimError};
+use crate::{SimError, StackError};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DriveShape, Kind};
 use ftlab_host::Timing;
-use ftlab_machine::AnyFtl;
 use ftlab_spec::Spec;
+use ftlab_stack::AnyFtl;
 use ftlab_trace::Space;
 
-pub use ftlab_machine::{Candidate, Step};
+pub use ftlab_stack::{Candidate, Step};
 
 /// Erase blocks of a drive at most.
 pub const BLOCKS_MAX: u32 = 32;
@@ -258,7 +258,7 @@ fn record(
     fitted: &Spec,
     drive: DriveConfig,
     _timing: Option<&Timing>,
-) -> Result<AnyFtl, MachineError> {
+) -> Result<AnyFtl, StackError> {
     AnyFtl::recorded(fitted, drive)
 }
 

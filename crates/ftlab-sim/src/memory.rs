@@ -11,8 +11,8 @@ use ftlab_flash::Lpn;
 use ftlab_ftl::page::{DriveConfig, Hints, Lifetime};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_host::{Arrivals, Interval, RequestPart, Timing};
-use ftlab_machine::{AnyFtl, OwnPolicies, SlcCache};
 use ftlab_spec::Spec;
+use ftlab_stack::{AnyFtl, OwnPolicies, SlcCache};
 use ftlab_trace::available_bytes;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -42,9 +42,9 @@ facts! {
     }
 }
 
-impl From<ftlab_machine::Moves> for Moves {
-    fn from(moves: ftlab_machine::Moves) -> Self {
-        let ftlab_machine::Moves {
+impl From<ftlab_stack::Moves> for Moves {
+    fn from(moves: ftlab_stack::Moves) -> Self {
+        let ftlab_stack::Moves {
             window_writes,
             hot,
             warm,

@@ -1,7 +1,7 @@
 //! Threads that apply batches to FTLs.
 
 use crate::SimError;
-use ftlab_hardware::share_one_heap;
+use ftlab_memory::share_one_heap;
 use std::sync::Arc;
 
 /// Threads that one experiment has, or several share: whichever has work takes a free one.

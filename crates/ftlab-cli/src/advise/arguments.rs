@@ -3,7 +3,7 @@
 use crate::figure::FigureSize;
 use crate::options::{ReadingArgs, parse_positive};
 use clap::Args;
-use ftlab_lab::advise::{Service, Slo, USUAL_FTLS, USUAL_OP_RATIOS};
+use ftlab_experiments::advise::{Service, Slo, USUAL_FTLS, USUAL_OP_RATIOS};
 use ftlab_sim::Fill;
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::num::{NonZeroU32, NonZeroUsize};

@@ -1,7 +1,7 @@
 //! The command that shows the recommended drive at work.
 
 use super::arguments::AdviseArgs;
-use ftlab_lab::advise::Advice;
+use ftlab_experiments::advise::Advice;
 use ftlab_sim::{DriveOptions, Fill, Length, UNTIL_STEADY_DRIVE_WRITES};
 
 /// `ftlab run`, of the drive and the run on which the answer rests, if there is an answer.

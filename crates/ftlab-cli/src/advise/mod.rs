@@ -13,8 +13,8 @@ use crate::output::{aligned, print, print_json, say};
 use crate::progress::runs_so_far;
 use crate::report::check_report;
 use crate::table::ruled;
-use ftlab_lab::Stop;
-use ftlab_lab::advise::{
+use ftlab_experiments::Stop;
+use ftlab_experiments::advise::{
     Advice, Point, Question, Service, Target, tbw_of_dwpd, timing_at, usual_length,
 };
 use ftlab_report::{CurvePage, curve_page};

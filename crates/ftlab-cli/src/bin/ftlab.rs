@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 #[global_allocator]
-static ALLOCATOR: ftlab_hardware::Allocator = ftlab_hardware::Allocator;
+static ALLOCATOR: ftlab_memory::Allocator = ftlab_memory::Allocator;
 
 fn main() -> ExitCode {
     // A file that would become too large is then an error, which says more than a signal. Commands that

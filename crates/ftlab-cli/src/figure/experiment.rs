@@ -5,7 +5,7 @@ use super::chart::{
 };
 use super::{Drawn, FigureSize, styles};
 use crate::error::CliError;
-use ftlab_lab::sweep::{
+use ftlab_experiments::sweep::{
     AxisKind, BESIDE_SERIES, Expectation, FigureKind, FigureSpec, Numbers, Plan, Point,
     SeriesTable, extent, measured, places,
 };

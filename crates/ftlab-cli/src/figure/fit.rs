@@ -3,7 +3,7 @@
 use super::chart::{Axis, Key, Line, chart, keys_height, lines, with_keys};
 use super::{COLOURS, Drawn, FigureSize};
 use crate::error::CliError;
-use ftlab_lab::fit::{Fit, Measured};
+use ftlab_experiments::fit::{Fit, Measured};
 use plotters::prelude::*;
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use super::chart::{Axis, Line, line_figure};
 use super::{Drawn, FigureSize, styles};
 use crate::error::CliError;
-use ftlab_lab::load::{LoadCurves, LoadPoint};
+use ftlab_experiments::load::{LoadCurves, LoadPoint};
 use std::path::Path;
 
 const SIZE: (u32, u32) = (960, 440);

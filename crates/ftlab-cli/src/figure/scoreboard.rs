@@ -3,7 +3,7 @@
 use super::chart::{Area, Axis, Chart, chart_with_labels};
 use super::{COLOURS, Drawn};
 use crate::error::CliError;
-use ftlab_lab::compare::{RIVALS, Score, Scoreboard, short};
+use ftlab_experiments::compare::{RIVALS, Score, Scoreboard, short};
 use ftlab_sim::format::{bytes, significant};
 use plotters::prelude::*;
 use std::path::Path;

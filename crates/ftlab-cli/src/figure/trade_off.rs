@@ -3,7 +3,7 @@
 use super::chart::{Axis, Line, line_figure};
 use super::{Drawn, FigureSize, styles};
 use crate::error::CliError;
-use ftlab_lab::advise::{Advice, Point, Target};
+use ftlab_experiments::advise::{Advice, Point, Target};
 use ftlab_sim::format::percent;
 use plotters::prelude::*;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The progress of many runs.
 
 use super::STEPS;
-use ftlab_lab::sweep::SweepStatus;
+use ftlab_experiments::sweep::SweepStatus;
 use ftlab_sim::format::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;

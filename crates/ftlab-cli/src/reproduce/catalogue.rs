@@ -1,7 +1,7 @@
 //! The experiments included in ftlab, and those of the user.
 
 use crate::error::CliError;
-use ftlab_lab::sweep::ExperimentFile;
+use ftlab_experiments::sweep::ExperimentFile;
 use std::path::Path;
 
 /// An experiment included in ftlab: its name, and the text of its file.
@@ -66,8 +66,8 @@ fn parse((id, text): &Shipped) -> Result<Named, CliError> {
     Ok(((*id).to_owned(), ExperimentFile::parse(Path::new(&path), *text).map_err(from)?))
 }
 
-fn from(error: ftlab_lab::sweep::FileError) -> CliError {
-    ftlab_lab::LabError::from(error).into()
+fn from(error: ftlab_experiments::sweep::FileError) -> CliError {
+    ftlab_experiments::ExperimentsError::from(error).into()
 }
 
 /// Every experiment included in ftlab.
@@ -105,7 +105,7 @@ pub(super) fn find(what: &[String]) -> Result<Vec<Named>, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_lab::sweep::{Plan, Recorded, Scale, stated};
+    use ftlab_experiments::sweep::{Plan, Recorded, Scale, stated};
     use std::fs;
     use std::path::PathBuf;
 

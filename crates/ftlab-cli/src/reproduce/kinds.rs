@@ -1,6 +1,6 @@
 //! Rows by whose configuration they run, and how many of each kind are as they should be.
 
-use ftlab_lab::sweep::{Basis, Comparison};
+use ftlab_experiments::sweep::{Basis, Comparison};
 use serde::{Deserialize, Serialize};
 
 /// How many rows of a kind were compared, and are as they should be.

@@ -11,7 +11,7 @@ use crate::figure::FigureSize;
 use crate::output::{print, say};
 use crate::sweep::{report_failures, run};
 use clap::Args;
-use ftlab_lab::sweep::{
+use ftlab_experiments::sweep::{
     ExperimentFile, Held, Inspected, Kind, Numbers, Outcome, Plan, Recorded, Scale, Shard, compare,
     read_runs_of,
 };

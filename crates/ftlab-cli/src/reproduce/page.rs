@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::figure::{self, FigureSize, experiment};
 use crate::sweep::line;
 use crate::table::ruled;
-use ftlab_lab::sweep::{
+use ftlab_experiments::sweep::{
     Comparison, FigureSpec, Kind, METRICS, Numbers, Plan, StatedLine, filled_in, stated,
 };
 use ftlab_trace::replace_file;

@@ -1,7 +1,7 @@
 //! Wolf's study of rules for dividing the spare pages, over all workloads of a few groups.
 
 use crate::error::CliError;
-use ftlab_lab::sweep::{Curve, Numbers, Plan, Point};
+use ftlab_experiments::sweep::{Curve, Numbers, Plan, Point};
 use ftlab_model::exhaustive::{Excess, excesses, workloads};
 use ftlab_model::split::Allocation;
 use ftlab_spec::SpecError;

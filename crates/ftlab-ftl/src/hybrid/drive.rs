@@ -3,7 +3,7 @@
 use crate::bits::Bits;
 use crate::page::DriveConfig;
 use crate::stream::{Stream, StreamId};
-use crate::{Counters, FtlError, Observer, PageWrite, hardware};
+use crate::{Counters, FtlError, Observer, PageWrite, memory};
 use ftlab_flash::{BlockId, BlockOf, Cause, Flash, Geometry, Lpn, Merge, Page, Ppn, Purpose};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -73,10 +73,10 @@ impl<F: Flash, O: Observer> Drive<F, O> {
             geometry,
             block_of: geometry.block_of(),
             data_blocks: (0..data_blocks).map(BlockId).collect(),
-            log_page_of: hardware::table(logical_pages as usize, NONE),
+            log_page_of: memory::table(logical_pages as usize, NONE),
             live: Bits::new(logical_pages),
             programmed: Bits::new(logical_pages),
-            owner_of: hardware::table(geometry.pages() as usize, 0),
+            owner_of: memory::table(geometry.pages() as usize, 0),
             log_pages: vec![0; geometry.blocks() as usize],
             stream_of: vec![DATA; geometry.blocks() as usize],
             free,
@@ -364,17 +364,17 @@ impl<F: Flash, O: Observer> Drive<F, O> {
     #[inline]
     fn prefetch_maps(&self, logical: LogicalBlock) {
         let pages = self.pages_in(logical);
-        hardware::prefetch(&self.data_blocks, logical.0 as usize);
+        memory::prefetch(&self.data_blocks, logical.0 as usize);
         self.live.prefetch(pages.start);
         for lpn in pages.step_by(ENTRIES_PER_LINE) {
-            hardware::prefetch(&self.log_page_of, lpn as usize);
+            memory::prefetch(&self.log_page_of, lpn as usize);
         }
     }
 
     /// Fetches what is known of `lpn`.
     #[inline]
     pub(crate) fn prefetch_mapping(&self, lpn: Lpn) {
-        hardware::prefetch(&self.log_page_of, lpn.index());
+        memory::prefetch(&self.log_page_of, lpn.index());
         self.live.prefetch(lpn.0);
         self.programmed.prefetch(lpn.0);
     }

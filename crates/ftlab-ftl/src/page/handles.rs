@@ -18,7 +18,7 @@ use crate::handles::{
     EventLog, HandleCounters, HandleEvent, HandleEventKind, HandleUse, IdentifierFormat, Isolation,
     NO_HANDLE, PlacementHandles,
 };
-use crate::hardware;
+use crate::memory;
 use crate::page::Drive;
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
@@ -124,7 +124,7 @@ impl Handles {
             stays_with: Vec::new(),
             sharing: shares.map(|(_, handle)| 1 << handle).sum(),
             inner_of: Vec::new(),
-            written_by: hardware::table(flash_pages as usize, 0),
+            written_by: memory::table(flash_pages as usize, 0),
             last: vec![StreamId::NONE; handles],
             counters: Default::default(),
             shared_erases: 0,

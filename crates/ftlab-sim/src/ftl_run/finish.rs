@@ -12,7 +12,7 @@ use crate::result::{
 use crate::timing::OfPage;
 use ftlab_ftl::page::Refreshed;
 use ftlab_ftl::{Counters, SlcCounts};
-use ftlab_machine::{AnyFtl, Stop, Watch};
+use ftlab_stack::{AnyFtl, Stop, Watch};
 
 impl FtlRun {
     fn slc(&mut self, counts: SlcCounts) -> Option<SlcResult> {

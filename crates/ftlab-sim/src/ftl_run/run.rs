@@ -14,7 +14,7 @@ use crate::stopwatch::Spent;
 use crate::transactions::Transactions;
 use ftlab_flash::{Faults, Geometry};
 use ftlab_host::{Arrival, Interval};
-use ftlab_machine::{AnyFtl, Step, Stop, Tally, Watch};
+use ftlab_stack::{AnyFtl, Step, Stop, Tally, Watch};
 use ftlab_trace::{Done, Issued};
 use std::collections::BTreeMap;
 

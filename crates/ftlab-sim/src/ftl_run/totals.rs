@@ -2,7 +2,7 @@
 
 use crate::expander::Segment;
 use ftlab_host::HostOp;
-use ftlab_machine::Tally;
+use ftlab_stack::Tally;
 use ftlab_trace::pages::SECTOR_BYTES;
 
 /// Pages that the host wrote, the sectors of them that it did not send, and pages that it trimmed.

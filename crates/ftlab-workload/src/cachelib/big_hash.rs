@@ -1,6 +1,5 @@
 //! BigHash: small objects in buckets, each of which is one write.
 
-use ftlab_hardware as hardware;
 use ftlab_random::scale_below;
 
 /// Bytes of a bucket.
@@ -38,7 +37,7 @@ impl BigHash {
         let slot = object_bytes_min + OBJECT_HEADER_BYTES;
         let entries_max = ((BUCKET_BYTES - BUCKET_HEADER_BYTES) / slot).max(1) as usize;
         let stride = entries_max.next_multiple_of(LINE);
-        let entries = hardware::table(buckets as usize * stride + LINE, 0_u32);
+        let entries = ftlab_memory::table(buckets as usize * stride + LINE, 0_u32);
         let first = entries.as_ptr().align_offset(LINE * size_of::<u32>()).min(LINE);
         Self { buckets, entries, first, stride, entries_max }
     }
@@ -64,7 +63,7 @@ impl BigHash {
     pub(super) fn prefetch(&self, key: u64) {
         let place = self.place(key);
         for line in (0..self.stride.min(2 * LINE)).step_by(LINE) {
-            hardware::prefetch(&self.entries, place + line);
+            ftlab_memory::prefetch(&self.entries, place + line);
         }
     }
 

@@ -1,7 +1,5 @@
 //! A table of keys that are hashes already, with a number for each: one look at one place, as a rule.
 
-use ftlab_hardware as hardware;
-
 /// The bit of a number that says that it is there.
 pub(super) const PRESENT: u64 = 1 << 63;
 
@@ -15,7 +13,7 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new() -> Self {
-        Self { slots: hardware::table(1 << 10, (0, 0)), len: 0 }
+        Self { slots: ftlab_memory::table(1 << 10, (0, 0)), len: 0 }
     }
 
     /// Keys here.
@@ -42,7 +40,7 @@ impl Table {
     /// Fetches the place of a key.
     #[inline]
     pub(super) fn prefetch(&self, key: u64) {
-        hardware::prefetch(&self.slots, self.home(key));
+        ftlab_memory::prefetch(&self.slots, self.home(key));
     }
 
     /// The number of a key.
@@ -77,7 +75,7 @@ impl Table {
 
     #[cold]
     fn grow(&mut self) {
-        let slots = hardware::table(2 * self.slots.len(), (0, 0));
+        let slots = ftlab_memory::table(2 * self.slots.len(), (0, 0));
         for (key, number) in std::mem::replace(&mut self.slots, slots) {
             if number & PRESENT != 0 {
                 let place = self.place(key);

@@ -80,7 +80,7 @@ use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{BlockScore, HostWrite, Policy, Relocation, SampleBytes, Victims};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, STAMP_BITS, bits_for, hardware};
+use crate::{Metadata, STAMP_BITS, bits_for, memory};
 use ftlab_flash::{BlockId, Lpn};
 
 ftlab_spec::choices! {
@@ -246,7 +246,7 @@ impl PolicyEntry for Dogi {
         let drive_writes = |count: f64| (count * f64::from(pages)).ceil() as u64;
         let periods = [HOT_WINDOW, HISTORY_WINDOW, parameters.retrain].map(drive_writes);
         Self {
-            pages: hardware::table(pages as usize, Page::default()),
+            pages: memory::table(pages as usize, Page::default()),
             chunks: vec![0; pages.div_ceil(CHUNK_PAGES) as usize],
             opened_at: vec![0; shape.blocks as usize],
             previous: Lpn(0),
@@ -365,7 +365,7 @@ impl Policy for Dogi {
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
-        hardware::prefetch(&self.pages, lpn.index());
+        memory::prefetch(&self.pages, lpn.index());
         self.samples.prefetch(lpn);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::algorithms::groups::group::{GROUPS_MAX, Groups};
 use crate::algorithms::tools::hash::{below, hash};
-use crate::hardware::prefetch;
+use crate::memory::prefetch;
 use crate::page::Drive;
 use crate::page::entry::FitContext;
 use crate::state::state;

@@ -8,7 +8,7 @@ use crate::page::entry::DriveShape;
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::StreamId;
-use crate::{Metadata, bits_for, hardware};
+use crate::{Metadata, bits_for, memory};
 use ftlab_flash::BlockId;
 use std::ops::Add;
 
@@ -287,7 +287,7 @@ impl Evidence {
     /// Asks the processor for what is known of `block`.
     #[inline]
     pub(super) fn prefetch(&self, block: BlockId) {
-        hardware::prefetch(&self.blocks, block.index());
+        memory::prefetch(&self.blocks, block.index());
     }
 
     /// Mean age of the pages of `block` in host writes, at least 1.

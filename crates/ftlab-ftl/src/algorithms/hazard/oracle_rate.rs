@@ -34,7 +34,7 @@ use crate::page::policy::{BlockScore, Hints, HostWrite, Lifetime, Policy, Reloca
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, hardware};
+use crate::{Metadata, memory};
 use ftlab_flash::{BlockId, Lpn};
 
 /// Rates are whole numbers of this part of a rewrite per host write, so that sums over pages stay exact.
@@ -86,7 +86,7 @@ impl PolicyEntry for OracleRate {
         Self {
             scale,
             rungs: rungs.most,
-            lifetimes: hardware::table(shape.logical_pages as usize, 0),
+            lifetimes: memory::table(shape.logical_pages as usize, 0),
             rates: vec![0; shape.blocks as usize],
             sharing: Sharing::new(rungs, step, &shared, shape),
             open: vec![(0, 0); rungs.most],
@@ -156,7 +156,7 @@ impl Policy for OracleRate {
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
-        hardware::prefetch(&self.lifetimes, lpn.index());
+        memory::prefetch(&self.lifetimes, lpn.index());
     }
 
     #[inline]

@@ -13,7 +13,7 @@
 use crate::algorithms::hazard::lifetimes::{FINE_STEP_BITS, Scale};
 use crate::page::entry::DriveShape;
 use crate::state::state;
-use crate::{Metadata, hardware};
+use crate::{Metadata, memory};
 use ftlab_flash::Lpn;
 
 /// How many of its lives a page's lifetime rests on, at most.
@@ -106,7 +106,7 @@ impl Pages {
         let fine_step = scale.fine_step_of(shape.logical_pages as f32);
         Self {
             scale,
-            known: hardware::table(shape.logical_pages as usize, 0),
+            known: memory::table(shape.logical_pages as usize, 0),
             first_written: Known { fine_step, lives: 1, was_moved: false }.pack(),
             written: Lives::default(),
             moved: Lives::default(),
@@ -116,7 +116,7 @@ impl Pages {
 
     #[inline]
     pub(super) fn prefetch(&self, lpn: Lpn) {
-        hardware::prefetch(&self.known, lpn.index());
+        memory::prefetch(&self.known, lpn.index());
     }
 
     /// The host writes a page that holds nothing.

@@ -1,7 +1,7 @@
 //! Which pages are hot, and how the hot group does.
 
 use crate::algorithms::midas::groups::{FIRST, HOT};
-use crate::hardware;
+use crate::memory;
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::StreamId;
@@ -68,7 +68,7 @@ impl HotFilter {
     pub(super) fn new(logical_pages: u32) -> Self {
         let pages = f64::from(logical_pages);
         Self {
-            counters: hardware::table(logical_pages.div_ceil(4) as usize, 0),
+            counters: memory::table(logical_pages.div_ceil(4) as usize, 0),
             cold: u64::from(logical_pages),
             window: pages,
             left: pages,
@@ -84,7 +84,7 @@ impl HotFilter {
 
     #[inline]
     pub(super) fn prefetch(&self, lpn: Lpn) {
-        hardware::prefetch(&self.counters, lpn.index() / 4);
+        memory::prefetch(&self.counters, lpn.index() / 4);
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! How long pages live: the update interval distribution of an epoch.
 
-use crate::hardware;
+use crate::memory;
 use crate::page::Drive;
 use crate::state::state;
 use ftlab_flash::Lpn;
@@ -47,7 +47,7 @@ impl Intervals {
         let buckets = epoch / unit.max(1) + 1;
         let sampled = logical_pages.div_ceil(stride);
         Self {
-            pages: hardware::table(sampled as usize, NOT_WRITTEN),
+            pages: memory::table(sampled as usize, NOT_WRITTEN),
             stride,
             unit: unit.max(1),
             began: 0,

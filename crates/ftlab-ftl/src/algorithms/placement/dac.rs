@@ -27,7 +27,7 @@ use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, STAMP_BITS, bits_for, hardware};
+use crate::{Metadata, STAMP_BITS, bits_for, memory};
 use ftlab_flash::{BlockId, Lpn};
 
 ftlab_spec::choices! {
@@ -101,7 +101,7 @@ impl Placement for Dac {
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
-        hardware::prefetch(&self.levels, lpn.index());
+        memory::prefetch(&self.levels, lpn.index());
     }
 
     #[inline]

@@ -31,7 +31,7 @@ use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{Hints, HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, STAMP_BITS, bits_for, hardware};
+use crate::{Metadata, STAMP_BITS, bits_for, memory};
 use ftlab_flash::{BlockId, Lpn};
 
 ftlab_spec::choices! {
@@ -124,7 +124,7 @@ pub(crate) fn octave_bounds(classes: u32, [first, last]: [f64; 2], logical_pages
 impl Fk {
     /// Classes with these bounds between them, at most one less than there are names.
     pub(crate) fn with_bounds(bounds: Vec<u64>, logical_pages: u32) -> Self {
-        Self { dies_at: hardware::table(logical_pages as usize, NEVER), bounds }
+        Self { dies_at: memory::table(logical_pages as usize, NEVER), bounds }
     }
 
     /// Bounds between classes in host writes, rising.
@@ -160,7 +160,7 @@ impl Placement for Fk {
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
-        hardware::prefetch(&self.dies_at, lpn.index());
+        memory::prefetch(&self.dies_at, lpn.index());
     }
 
     #[inline]

@@ -41,7 +41,7 @@ use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation, SampleBytes};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, hardware};
+use crate::{Metadata, memory};
 use ftlab_flash::{BlockId, Lpn};
 
 ftlab_spec::parameters! {
@@ -118,7 +118,7 @@ impl PlacementEntry for Phftl {
         let pages = shape.logical_pages;
         let window = (parameters.window * f64::from(pages)).ceil() as u64;
         Self {
-            pages: hardware::table(pages as usize, Page::default()),
+            pages: memory::table(pages as usize, Page::default()),
             chunks: vec![0; pages.div_ceil(CHUNK_PAGES) as usize],
             previous: Lpn(0),
             run: 0,
@@ -203,7 +203,7 @@ impl Placement for Phftl {
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
-        hardware::prefetch(&self.pages, lpn.index());
+        memory::prefetch(&self.pages, lpn.index());
         self.samples.prefetch(lpn);
     }
 

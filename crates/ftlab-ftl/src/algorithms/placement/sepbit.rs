@@ -30,7 +30,7 @@ use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, STAMP_BITS, hardware};
+use crate::{Metadata, STAMP_BITS, memory};
 use ftlab_flash::{BlockId, Lpn};
 
 ftlab_spec::choices! {
@@ -99,7 +99,7 @@ impl PlacementEntry for SepBit {
     fn new(parameters: &SepBitParameters, shape: DriveShape) -> Self {
         Self {
             parameters: parameters.clone(),
-            written_at: hardware::table(shape.logical_pages as usize, NEVER),
+            written_at: memory::table(shape.logical_pages as usize, NEVER),
             opened_at: vec![0; shape.blocks as usize],
             lifespan: Lifespan::UNKNOWN,
             oldest_known: 0,
@@ -157,7 +157,7 @@ impl Placement for SepBit {
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
-        hardware::prefetch(&self.written_at, lpn.index());
+        memory::prefetch(&self.written_at, lpn.index());
     }
 
     #[inline]

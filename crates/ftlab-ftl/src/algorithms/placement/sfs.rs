@@ -35,7 +35,7 @@ use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, hardware};
+use crate::{Metadata, memory};
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::{OrAuto, SpecError};
 use std::hint::select_unpredictable;
@@ -129,7 +129,7 @@ impl PlacementEntry for Sfs {
     fn new(parameters: &SfsParameters, shape: DriveShape) -> Self {
         let every = parameters.every.given().map_or(1, |every| every.get());
         Self {
-            pages: hardware::table(shape.logical_pages as usize, Page::default()),
+            pages: memory::table(shape.logical_pages as usize, Page::default()),
             blocks: vec![Block::default(); shape.blocks as usize],
             centres: vec![0.0; parameters.groups as usize],
             is_quantized: false,
@@ -215,7 +215,7 @@ impl Placement for Sfs {
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
-        hardware::prefetch(&self.pages, lpn.index());
+        memory::prefetch(&self.pages, lpn.index());
     }
 
     #[inline]

@@ -31,7 +31,7 @@ use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, hardware};
+use crate::{Metadata, memory};
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::{OrAuto, SpecError};
 use std::hint::select_unpredictable;
@@ -149,7 +149,7 @@ impl PlacementEntry for Warcip {
         let centre = |rank: u32| shape.logical_pages as f32 * rank as f32 / count as f32;
         let period = parameters.period.given().map_or(1, |period| period.get());
         Self {
-            written_at: hardware::table(shape.logical_pages as usize, 0),
+            written_at: memory::table(shape.logical_pages as usize, 0),
             clusters: (1..=count).rev().map(|rank| Cluster::at(centre(rank))).collect(),
             weight: 1.0 / shape.pages_per_block as f32,
             period,
@@ -187,7 +187,7 @@ impl Placement for Warcip {
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
-        hardware::prefetch(&self.written_at, lpn.index());
+        memory::prefetch(&self.written_at, lpn.index());
     }
 
     #[inline]

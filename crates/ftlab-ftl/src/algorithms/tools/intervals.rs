@@ -1,6 +1,6 @@
 //! How often the host rewrites each page: what placements by update frequency know.
 
-use crate::hardware;
+use crate::memory;
 use crate::page::Drive;
 use crate::state::state;
 use ftlab_flash::Lpn;
@@ -25,12 +25,12 @@ state!(Page { mean, written_at });
 
 impl Intervals {
     pub(crate) fn new(logical_pages: u32) -> Self {
-        Self { pages: hardware::table(logical_pages as usize, Page::default()) }
+        Self { pages: memory::table(logical_pages as usize, Page::default()) }
     }
 
     #[inline]
     pub(crate) fn prefetch(&self, lpn: Lpn) {
-        hardware::prefetch(&self.pages, lpn.index());
+        memory::prefetch(&self.pages, lpn.index());
     }
 
     /// The host writes a page that held nothing.

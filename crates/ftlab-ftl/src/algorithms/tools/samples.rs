@@ -1,7 +1,7 @@
 //! Writes of which it is found out how long what they leave lives: what classifiers learn from.
 
 use crate::algorithms::tools::hash::hash;
-use crate::hardware;
+use crate::memory;
 use crate::page::policy::SampleBytes;
 use crate::state::state;
 use ftlab_flash::Lpn;
@@ -80,7 +80,7 @@ impl<const IN: usize> Samples<IN> {
 
     #[inline]
     pub(crate) fn prefetch(&self, lpn: Lpn) {
-        hardware::prefetch(&self.waiting, self.place(lpn));
+        memory::prefetch(&self.waiting, self.place(lpn));
     }
 
     /// The page is written again or trimmed: if its last write was sampled, its lifetime is known.

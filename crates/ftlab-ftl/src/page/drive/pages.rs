@@ -1,7 +1,7 @@
 //! Where pages are and which are valid.
 
 use crate::bits::word_mask;
-use crate::hardware;
+use crate::memory;
 use crate::page::drive::block::Phase;
 use crate::page::drive::tables::{Drive, NONE};
 use crate::page::gc_schedule::MILLION;
@@ -161,7 +161,7 @@ impl Drive {
     /// Fetches the mapping entry of `lpn`.
     #[inline]
     pub(crate) fn prefetch_mapping(&self, lpn: Lpn) {
-        hardware::prefetch(&self.flash_page_of, lpn.index());
+        memory::prefetch(&self.flash_page_of, lpn.index());
     }
 
     /// Fetches the valid bit of the present version of `lpn`, whose mapping entry is at hand, and
@@ -169,7 +169,7 @@ impl Drive {
     #[inline]
     pub(crate) fn prefetch_valid_bit(&self, lpn: Lpn) -> Option<BlockId> {
         let page = *self.flash_page_of.get(lpn.index()).filter(|&&page| page != NONE)?;
-        hardware::prefetch(&self.valid_bits, page as usize / 64);
+        memory::prefetch(&self.valid_bits, page as usize / 64);
         Some(self.block_of(Ppn(page)))
     }
 }

@@ -1,6 +1,6 @@
 //! The state of a page-mapped drive, and what policies may see of it.
 
-use crate::hardware;
+use crate::memory;
 use crate::page::config::DriveConfig;
 use crate::page::drive::block::{Block, Frontier, Phase};
 use crate::page::drive::wear::{FreeBlock, Wear};
@@ -79,9 +79,9 @@ impl Drive {
         Self {
             geometry,
             block_of: geometry.block_of(),
-            flash_page_of: hardware::table(config.logical_pages as usize, NONE),
-            owner_of: hardware::table(geometry.pages() as usize, NONE),
-            valid_bits: hardware::table((geometry.pages() as usize).div_ceil(64), 0),
+            flash_page_of: memory::table(config.logical_pages as usize, NONE),
+            owner_of: memory::table(geometry.pages() as usize, NONE),
+            valid_bits: memory::table((geometry.pages() as usize).div_ceil(64), 0),
             valid_pages: vec![0; geometry.blocks() as usize],
             stream_of: vec![StreamId(0); geometry.blocks() as usize],
             blocks: vec![erased; geometry.blocks() as usize],

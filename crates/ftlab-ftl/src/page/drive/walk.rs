@@ -1,6 +1,6 @@
 //! A walk over the valid pages of a block.
 
-use crate::hardware;
+use crate::memory;
 use crate::page::drive::tables::Drive;
 use ftlab_flash::{BlockId, Ppn};
 
@@ -56,7 +56,7 @@ impl Drive {
         const OWNERS_PER_LINE: usize = 16;
         let first = word as usize * 64;
         for owner in (first..first + 64).step_by(OWNERS_PER_LINE) {
-            hardware::prefetch(&self.owner_of, owner);
+            memory::prefetch(&self.owner_of, owner);
         }
     }
 }

@@ -1,0 +1,289 @@
+//! The search. Over the beginning of the series, every FTL with the over-provisioning that makes it write as much as
+//! was measured, then the better ones with units of every size. Then, over all of it, the best of those, step by step;
+//! what comes of it is held against each other over several seeds, since chance is not the same twice.
+
+use super::drive::{Candidate, Runner, SEEDS, Trial};
+use super::question::{Extent, Question};
+use crate::error::ExperimentsError;
+use crate::parallel::parallel;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+/// Over-provisioning of the coarse grid: this many steps from the least to the most.
+const OP_STEPS: i32 = 7;
+
+/// Drives of the coarse grid are this much smaller.
+const COARSER: u32 = 4;
+
+/// Units of drives before their size is looked for.
+const UNITS: u32 = 1024;
+
+/// FTLs that are tried with units of every size: those within this factor of the best, in order, no fewer and no more than
+/// these.
+const SIZED: (f64, usize, usize) = (3.0, 5, 12);
+
+/// Drives that are looked at over the whole series, of whatever FTL; the best of each FTL is followed step by step.
+const FOLLOWED: (f64, usize, usize) = (1.5, 5, 10);
+
+/// Steps of over-provisioning begin at this and end at that, as shares of it.
+const OP_STEP: (f64, f64) = (0.01, 0.005);
+
+/// Write amplification less 1 is matched if the logarithm of its ratio to the measured one is at most this.
+const MATCHED: f64 = 0.004;
+
+/// Runs with which it is matched, at most.
+const MATCHED_IN: usize = 4;
+
+/// How that logarithm changes with the logarithm of over-provisioning, as a rule, and at least and at most.
+const SLOPE: f64 = -1.2;
+const SLOPES: (f64, f64) = (-4.0, -0.4);
+
+/// What a search finds.
+pub(super) struct Found {
+    /// The best drive of each FTL that was followed to the end, best first.
+    pub(super) followed: Vec<Trial>,
+    /// The best of each of the others.
+    pub(super) left: Vec<Trial>,
+}
+
+/// Drives of one FTL, with units of one size, on the way to the over-provisioning with which they write as much as was
+/// measured.
+struct Line {
+    /// What is tried next.
+    next: Candidate,
+    tried: Vec<Trial>,
+}
+
+/// The best of a line, and by how much its neighbours have more and less over-provisioning.
+struct Walker {
+    best: Trial,
+    step: f64,
+}
+
+impl Line {
+    fn new(next: Candidate) -> Self {
+        Self { next, tried: Vec::new() }
+    }
+
+    /// Follows it over so much of the series, and tells its best.
+    fn follow(
+        mut self,
+        runner: &Runner<'_>,
+        extent: &Extent<'_>,
+    ) -> Result<Option<Trial>, ExperimentsError> {
+        while let Some(trial) = runner.trial(&self.next, extent, 1)? {
+            if !self.add(trial) {
+                break;
+            }
+        }
+        Ok(self.tried.into_iter().min_by(by_distance))
+    }
+
+    /// Takes the next trial in; whether there is one more to try.
+    fn add(&mut self, trial: Trial) -> bool {
+        let off = trial.excess();
+        let far = self
+            .tried
+            .last()
+            .map(|before| (off - before.excess(), (trial.op_ratio / before.op_ratio).ln()));
+        let slope = far.filter(|(_, far)| *far != 0.0).map_or(SLOPE, |(more, far)| more / far);
+        self.next.op_ratio = matching(&trial, slope);
+        self.tried.push(trial);
+        off.abs() > MATCHED && self.tried.len() < MATCHED_IN
+    }
+}
+
+impl Question {
+    /// Pages of a unit of which a drive has about so many.
+    fn pages_per_block(&self, units: u32) -> u32 {
+        (self.pages / units).clamp(self.unit_pages.0, self.unit_pages.1)
+    }
+
+    /// Pages that units may have, in powers of two.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = u32> + use<> {
+        let (least, most) = self.unit_pages;
+        (0..u32::BITS).map(|power| 1 << power).filter(move |pages| (least..=most).contains(pages))
+    }
+
+    /// Runs many candidates over the beginning of the series, those that are near the best there over all of it, and those
+    /// that still are with several seeds. The mean square of one run is less than twice that of the mean of several, of which
+    /// `limit` is the most that matters. Of a candidate that is given up, the last run is told.
+    pub(super) fn try_closely(
+        &self,
+        runner: &Runner<'_>,
+        best: &Candidate,
+        candidates: &[Candidate],
+        limit: f64,
+        threads: usize,
+    ) -> Result<Vec<Trial>, ExperimentsError> {
+        let (whole, beginning) = (self.whole(), self.beginning(self.pages));
+        let of_best = |extent| runner.trial(best, extent, 1);
+        let begun = match (of_best(&beginning)?, of_best(&whole)?) {
+            (Some(begun), Some(whole)) => begun.mean_square() / whole.mean_square().max(1e-300),
+            _ => 1.0,
+        };
+        let rounds = [(&beginning, 1, begun.max(1.0)), (&whole, 1, 1.0), (&whole, SEEDS, 1.0)];
+        let trials = parallel(threads, candidates, |candidate| {
+            let mut last = None;
+            for (extent, seeds, more) in rounds {
+                last = runner.trial(candidate, extent, seeds)?;
+                if last.as_ref().is_none_or(|trial| trial.mean_square() > 2.0 * limit * more) {
+                    break;
+                }
+            }
+            Ok(last)
+        });
+        let trials: Result<Vec<_>, ExperimentsError> = trials.into_iter().collect();
+        Ok(trials?.into_iter().flatten().collect())
+    }
+
+    /// Searches, on `threads`.
+    pub(super) fn search(
+        &self,
+        runner: &Runner<'_>,
+        threads: usize,
+    ) -> Result<Found, ExperimentsError> {
+        let (whole, beginning) = (self.whole(), self.beginning(self.pages));
+        let starts = self.starts(runner, threads)?;
+        let mut trials = matched(runner, &beginning, &starts, threads)?;
+        let ftls = best_of_each(trials.clone(), &[]);
+        let sized = ftls[..near(&ftls, SIZED)].iter().flat_map(|best| {
+            let own = &best.candidate;
+            let others = self.sizes().filter(|pages| *pages != own.pages_per_block);
+            others.map(|pages| self.with_units(own, pages)).filter(|other| other.op_ratio > 0.0)
+        });
+        trials.extend(matched(runner, &beginning, &sized.collect::<Vec<_>>(), threads)?);
+        trials.sort_by(by_distance);
+        let left = trials.split_off(near(&trials, FOLLOWED));
+        let starts: Vec<_> = trials.into_iter().map(|trial| trial.candidate).collect();
+        let followed = best_of_each(matched(runner, &whole, &starts, threads)?, &[]);
+        let walkers = followed.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
+        let walked = walked(runner, &whole, walkers, threads)?;
+        let followed = try_each(runner, &whole, &walked, SEEDS, threads)?;
+        let followed = best_of_each(followed.into_iter().flatten().collect(), &[]);
+        Ok(Found { left: best_of_each(left, &followed), followed })
+    }
+
+    /// Every FTL with every capacity, and the over-provisioning that a coarse grid says.
+    fn starts(
+        &self,
+        runner: &Runner<'_>,
+        threads: usize,
+    ) -> Result<Vec<Candidate>, ExperimentsError> {
+        let is_scaled = self.base.workload.is_generator();
+        let pages = if is_scaled { self.pages / COARSER } else { self.pages };
+        let (least, most) = self.op_ratios;
+        let ratio = (most / least).powf(1.0 / f64::from(OP_STEPS));
+        let mut starts = Vec::new();
+        for ftl in &self.ftls {
+            for &capacity in &self.capacities {
+                let grid = (0..=OP_STEPS).map(|step| Candidate {
+                    ftl: ftl.to_string(),
+                    capacity,
+                    op_ratio: least * ratio.powi(step),
+                    pages_per_block: self.pages_per_block(UNITS),
+                    reserve: self.base.drive.reserve_blocks,
+                });
+                starts.extend(grid);
+            }
+        }
+        let trials = try_each(runner, &self.beginning(pages), &starts, 1, threads)?;
+        let nearest = trials.chunks(OP_STEPS as usize + 1).filter_map(|line| {
+            let off = |trial: &&Trial| trial.excess().abs();
+            line.iter().flatten().min_by(|a, b| off(a).total_cmp(&off(b)))
+        });
+        let start = |nearest: &Trial| Candidate {
+            op_ratio: matching(nearest, SLOPE),
+            ..nearest.candidate.clone()
+        };
+        Ok(nearest.map(start).collect())
+    }
+
+    /// A candidate with units of another size, and as much spare flash beside its reserve.
+    pub(super) fn with_units(&self, own: &Candidate, pages: u32) -> Candidate {
+        let more = (f64::from(pages) - f64::from(own.pages_per_block)) / f64::from(self.pages);
+        let op_ratio = own.op_ratio + f64::from(own.reserve) * more;
+        Candidate { op_ratio, pages_per_block: pages, ..own.clone() }
+    }
+}
+
+impl Walker {
+    const NEIGHBOURS: usize = 2;
+
+    fn neighbours(&self) -> [Candidate; Self::NEIGHBOURS] {
+        let own = &self.best.candidate;
+        [1.0 - self.step, 1.0 + self.step]
+            .map(|factor| Candidate { op_ratio: factor * own.op_ratio, ..own.clone() })
+    }
+}
+
+/// Gives every drive the over-provisioning with which it writes as much as was measured.
+fn matched(
+    runner: &Runner<'_>,
+    extent: &Extent<'_>,
+    starts: &[Candidate],
+    threads: usize,
+) -> Result<Vec<Trial>, ExperimentsError> {
+    let follow = |start: &Candidate| Line::new(start.clone()).follow(runner, extent);
+    let best: Result<Vec<_>, _> = parallel(threads, starts, follow).into_iter().collect();
+    Ok(best?.into_iter().flatten().collect())
+}
+
+/// Goes on by more and less over-provisioning, in ever smaller steps.
+fn walked(
+    runner: &Runner<'_>,
+    extent: &Extent<'_>,
+    mut walkers: Vec<Walker>,
+    threads: usize,
+) -> Result<Vec<Candidate>, ExperimentsError> {
+    while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
+        let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
+        let tried: Vec<Candidate> = walking.flat_map(Walker::neighbours).collect();
+        let mut trials = try_each(runner, extent, &tried, 1, threads)?.into_iter();
+        for walker in walkers.iter_mut().filter(|walker| walker.step >= OP_STEP.1) {
+            let own = trials.by_ref().take(Walker::NEIGHBOURS).flatten();
+            match own.min_by(by_distance) {
+                Some(trial) if by_distance(&trial, &walker.best).is_lt() => walker.best = trial,
+                _ => walker.step /= 2.0,
+            }
+        }
+    }
+    Ok(walkers.into_iter().map(|walker| walker.best.candidate).collect())
+}
+
+/// Runs many candidates, each with so many seeds; nothing for those that could not be run.
+fn try_each(
+    runner: &Runner<'_>,
+    extent: &Extent<'_>,
+    candidates: &[Candidate],
+    seeds: u64,
+    threads: usize,
+) -> Result<Vec<Option<Trial>>, ExperimentsError> {
+    let trials = parallel(threads, candidates, |own| runner.trial(own, extent, seeds));
+    trials.into_iter().collect()
+}
+
+/// The over-provisioning with which a drive would write as much as was measured.
+fn matching(trial: &Trial, slope: f64) -> f64 {
+    let (steepest, flattest) = SLOPES;
+    trial.op_ratio * (-trial.excess() / slope.clamp(steepest, flattest)).exp()
+}
+
+fn by_distance(a: &Trial, b: &Trial) -> Ordering {
+    a.distance.rms.total_cmp(&b.distance.rms)
+}
+
+/// The best of each FTL that is not among `others`, best first.
+fn best_of_each(mut trials: Vec<Trial>, others: &[Trial]) -> Vec<Trial> {
+    trials.sort_by(by_distance);
+    let mut known: HashSet<String> = others.iter().map(|t| t.candidate.ftl.clone()).collect();
+    trials.retain(|trial| known.insert(trial.candidate.ftl.clone()));
+    trials
+}
+
+/// How many of these, best first, are near the best.
+fn near(trials: &[Trial], (factor, least, most): (f64, usize, usize)) -> usize {
+    let Some(best) = trials.first() else { return 0 };
+    let near = trials.iter().take_while(|t| t.distance.rms <= factor * best.distance.rms).count();
+    near.clamp(least, most).min(trials.len())
+}

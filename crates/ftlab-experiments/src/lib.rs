@@ -1,0 +1,30 @@
+//! Questions that take many experiments, and results as files.
+//!
+//! - [`sweep`]: an experiment file is many runs, carried out on all processors, kept, and held against
+//!   what is expected of them.
+//! - [`compare`]: a scoreboard of many FTLs over many workloads and drives.
+//! - [`advise`]: which FTL, and how much over-provisioning, for a target.
+//! - [`fit`]: which drive has given a series of host and media bytes.
+//! - [`load`]: how long requests take, the closer to what a drive can do.
+//! - [`write_results`], [`read_results`]: the result of an experiment in a directory.
+
+#![forbid(unsafe_code)]
+
+pub mod advise;
+mod cells;
+pub mod compare;
+mod error;
+pub mod fit;
+mod identity;
+mod kept;
+pub mod load;
+mod output;
+mod parallel;
+pub mod sweep;
+pub mod timeline;
+
+pub use error::ExperimentsError;
+pub use identity::not_reused;
+pub use kept::Kept;
+pub use output::{check_results, read_results, write_results};
+pub use parallel::Stop;
