@@ -1,6 +1,6 @@
 //! Watching an FTL at work.
 
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::policy::{Policy, Victims};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Cause, Lpn, Merge, Ppn};
@@ -74,7 +74,7 @@ observer! {
         fn step_ends();
 
         /// A page-mapped FTL is about to choose victims: `policy` decides, and `drive` is what it decides on.
-        fn choice_begins(policy: &impl Policy, drive: &Drive);
+        fn choice_begins(policy: &impl Policy, drive: &DriveState);
 
         /// What was chosen after [`Self::choice_begins`], perhaps nothing.
         fn choice_ends(victims: &Victims);

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use ftlab_flash::{BlockId, Lpn};
-use ftlab_ftl::page::{Drive, Phase, StreamId};
+use ftlab_ftl::page::{DriveState, Phase, StreamId};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use std::ptr;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// Blocks and logical pages are numbered from 0, streams by their index in `Policy.streams`; a number
 /// out of range raises `IndexError`.
 #[pyclass(frozen, module = "ftlab._core")]
-pub(crate) struct DriveView(AtomicPtr<Drive>);
+pub(crate) struct DriveView(AtomicPtr<DriveState>);
 
 impl DriveView {
     pub(crate) fn new() -> Self {
@@ -22,8 +22,8 @@ impl DriveView {
     }
 
     /// Lets `view` show `drive` while `work` runs.
-    pub(crate) fn show<T>(view: &Py<Self>, drive: &Drive, work: impl FnOnce() -> T) -> T {
-        struct Hide<'a>(&'a AtomicPtr<Drive>);
+    pub(crate) fn show<T>(view: &Py<Self>, drive: &DriveState, work: impl FnOnce() -> T) -> T {
+        struct Hide<'a>(&'a AtomicPtr<DriveState>);
         impl Drop for Hide<'_> {
             fn drop(&mut self) {
                 self.0.store(ptr::null_mut(), Ordering::Release);
@@ -35,9 +35,9 @@ impl DriveView {
         work()
     }
 
-    fn drive(&self) -> PyResult<&Drive> {
+    fn drive(&self) -> PyResult<&DriveState> {
         let drive = self.0.load(Ordering::Acquire);
-        // SAFETY: the pointer is null, or that of a `&Drive` that `show` holds while it is stored;
+        // SAFETY: the pointer is null, or that of a `&DriveState` that `show` holds while it is stored;
         // nothing changes the drive meanwhile. Methods of this class run with the GIL held and do
         // not release it, and `show` clears the pointer with the GIL held: so no method is running
         // when it does, on any thread. What `drive` returns does not outlive the method.
@@ -48,7 +48,7 @@ impl DriveView {
         })
     }
 
-    fn block(&self, block: u32) -> PyResult<(&Drive, BlockId)> {
+    fn block(&self, block: u32) -> PyResult<(&DriveState, BlockId)> {
         let drive = self.drive()?;
         let blocks = drive.geometry().blocks();
         if block < blocks {
@@ -57,7 +57,7 @@ impl DriveView {
         Err(PyIndexError::new_err(format!("block {block} is beyond the last, {}", blocks - 1)))
     }
 
-    fn stream(&self, stream: u8) -> PyResult<(&Drive, StreamId)> {
+    fn stream(&self, stream: u8) -> PyResult<(&DriveState, StreamId)> {
         let drive = self.drive()?;
         let streams = drive.streams().len();
         if usize::from(stream) < streams {

@@ -4,7 +4,9 @@ use crate::drive_view::DriveView;
 use crate::error::policy_error;
 use crate::workload::{Raised, keep};
 use ftlab_flash::{BlockId, Lpn};
-use ftlab_ftl::page::{Drive, HostWrite, Phase, Policy, Relocation, Stream, StreamId, Victims};
+use ftlab_ftl::page::{
+    DriveState, HostWrite, Phase, Policy, Relocation, Stream, StreamId, Victims,
+};
 use ftlab_ftl::registry::DriveShape;
 use ftlab_ftl::{Archive, Metadata, State, StateError};
 use pyo3::intern;
@@ -82,7 +84,7 @@ impl PythonPolicy {
     /// before.
     fn ask<T>(
         &mut self,
-        drive: &Drive,
+        drive: &DriveState,
         work: impl FnOnce(&Self, &Bound<'_, PyAny>, &Bound<'_, DriveView>) -> PyResult<T>,
     ) -> Option<T> {
         if self.has_failed {
@@ -102,7 +104,7 @@ impl PythonPolicy {
     }
 
     /// Notifies the policy of an event of a block or page.
-    fn tell(&mut self, event: &str, about: u32, drive: &Drive) {
+    fn tell(&mut self, event: &str, about: u32, drive: &DriveState) {
         if !self.events.contains(&event) {
             return;
         }
@@ -130,7 +132,12 @@ impl PythonPolicy {
     }
 
     /// Refuses invalid victims.
-    fn check_victim(&self, block: u32, victims: &Victims, drive: &Drive) -> Result<u32, PyErr> {
+    fn check_victim(
+        &self,
+        block: u32,
+        victims: &Victims,
+        drive: &DriveState,
+    ) -> Result<u32, PyErr> {
         let refuse = |what: String| Err(policy_error(&self.name, &what));
         if block >= drive.geometry().blocks() {
             let blocks = drive.geometry().blocks();
@@ -197,7 +204,7 @@ impl Policy for PythonPolicy {
         self.streams.clone()
     }
 
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let placed = self.ask(drive, |this, policy, view| {
             let name = intern!(policy.py(), "place_host");
             this.stream(&policy.call_method1(name, (write.lpn.0, view))?, false)
@@ -205,7 +212,7 @@ impl Policy for PythonPolicy {
         placed.unwrap_or(StreamId(0))
     }
 
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         let placed = self.ask(drive, |this, policy, view| {
             let name = intern!(policy.py(), "place_relocation");
             let page = (page.lpn.0, page.victim.0, page.from.index(), view);
@@ -217,7 +224,7 @@ impl Policy for PythonPolicy {
         })
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         self.ask(drive, |this, policy, view| {
             let name = intern!(policy.py(), "select_victims");
             let asked = (view, victims.requester().index(), victims.valid_pages_max());
@@ -235,23 +242,23 @@ impl Policy for PythonPolicy {
         });
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         self.tell("on_block_opened", block.0, drive);
     }
 
-    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
         self.tell("on_block_sealed", block.0, drive);
     }
 
-    fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+    fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
         self.tell("on_invalidate", block.0, drive);
     }
 
-    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         self.tell("on_block_erased", block.0, drive);
     }
 
-    fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {
+    fn on_trim(&mut self, lpn: Lpn, drive: &DriveState) {
         self.tell("on_trim", lpn.0, drive);
     }
 

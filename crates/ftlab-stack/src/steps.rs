@@ -2,7 +2,7 @@
 
 use ftlab_flash::{BlockId, Cause, Lpn, Ppn};
 use ftlab_ftl::Observer;
-use ftlab_ftl::page::{BlockScore, Drive, Phase, Policy, StreamId, Victims};
+use ftlab_ftl::page::{BlockScore, DriveState, Phase, Policy, StreamId, Victims};
 
 /// One step of a page-mapped FTL.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +81,7 @@ impl Observer for Recorder {
         self.steps.push(Step::Move { lpn, from, to, stream });
     }
 
-    fn choice_begins(&mut self, policy: &impl Policy, drive: &Drive) {
+    fn choice_begins(&mut self, policy: &impl Policy, drive: &DriveState) {
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
         self.candidates = sealed

@@ -28,7 +28,7 @@ use crate::Metadata;
 use crate::algorithms::placement;
 use crate::page::entry::{DriveShape, PlacementEntry, PolicyEntry};
 use crate::page::policy::{BlockScore, Hints, HostWrite, Placement, Policy, Relocation, Victims};
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use ftlab_flash::{BlockId, Lpn};
@@ -55,7 +55,7 @@ impl PolicyEntry for Fk {
 
 impl Fk {
     /// (1 - u)^2 / (u h) of a sealed block; anything below `enough` if it turns out to be no more than that.
-    fn score(&self, block: BlockId, enough: f64, drive: &Drive) -> f64 {
+    fn score(&self, block: BlockId, enough: f64, drive: &DriveState) -> f64 {
         let (now, longest) = (drive.write_clock(), u64::from(drive.logical_pages()));
         let pages = f64::from(drive.pages_per_block());
         let invalid = pages - f64::from(drive.valid_pages(block));
@@ -88,16 +88,16 @@ impl Policy for Fk {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         Placement::place_host(&mut self.placement, write, drive)
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         Placement::place_relocation(&mut self.placement, page, drive)
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         let fitting = blocks.filter(|&block| {
@@ -120,7 +120,7 @@ impl Policy for Fk {
         }
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         let value = self.score(block, 0.0, drive);
         Some(BlockScore { formula: "(1 - u)^2 / (u h)", value })
     }
@@ -142,10 +142,10 @@ mod tests {
     use ftlab_flash::{Geometry, Lpn};
 
     /// Sixty blocks of sixteen pages, of which some are dead, and lives of all lengths.
-    fn drive_in_use() -> (Fk, Drive) {
+    fn drive_in_use() -> (Fk, DriveState) {
         let config = DriveConfig::new(Geometry::new(80, 16, 8).unwrap(), 1024, 4);
         let mut fk = Fk::new(&placement::FkParameters::default(), DriveShape::new(&config));
-        let mut drive = Drive::new(&config, Policy::streams(&fk));
+        let mut drive = DriveState::new(&config, Policy::streams(&fk));
         for lpn in (0..960).map(Lpn) {
             drive.tick();
             let random = lpn.0.wrapping_mul(2_654_435_761) >> 8;

@@ -33,7 +33,7 @@ use crate::algorithms::placement;
 use crate::algorithms::placement::fk::{CLASSES_MAX, default_classes, octave_bounds};
 use crate::page::entry::{DriveShape, FitContext, PolicyEntry};
 use crate::page::policy::{BlockScore, Hints, HostWrite, Placement, Policy, Relocation, Victims};
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use ftlab_flash::{BlockId, Lpn};
@@ -93,7 +93,7 @@ impl PolicyEntry for Nodap {
 impl Nodap {
     /// How long ago the block was opened, beyond the bound of its group; none in the last group, or if that is still
     /// to come.
-    fn expired_for(&self, block: BlockId, drive: &Drive) -> Option<u64> {
+    fn expired_for(&self, block: BlockId, drive: &DriveState) -> Option<u64> {
         let bound = self.placement.bounds().get(drive.stream_of(block).index())?;
         let age = drive.write_clock() - self.opened_at[block.index()];
         age.checked_sub(*bound).filter(|&beyond| beyond > 0)
@@ -115,16 +115,16 @@ impl Policy for Nodap {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         Placement::place_host(&mut self.placement, write, drive)
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         Placement::place_relocation(&mut self.placement, page, drive)
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let last = self.placement.bounds().len();
         // Expired blocks by group, then those of the last group by valid pages, then all others.
@@ -145,12 +145,12 @@ impl Policy for Nodap {
         }
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         let value = self.expired_for(block, drive)? as f64;
         Some(BlockScore { formula: "host writes since it was opened - bound of its group", value })
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         self.opened_at[block.index()] = drive.write_clock();
     }
 

@@ -2,12 +2,12 @@
 
 use crate::Observer;
 use crate::ensure::ensure;
-use crate::hybrid::Drive;
+use crate::hybrid::HybridDrive;
 use crate::hybrid::drive::DATA;
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Flash, Lpn};
 
-impl<F: Flash, O: Observer> Drive<F, O> {
+impl<F: Flash, O: Observer> HybridDrive<F, O> {
     /// Verifies that both maps, the state of pages, streams and the free list agree.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.check_pages()?;

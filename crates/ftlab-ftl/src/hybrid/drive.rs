@@ -29,7 +29,7 @@ pub type Outcome<T, F> = Result<T, FtlError<<F as Flash>::Error>>;
 /// A page in the log is valid while the map of the log names it, so that rewriting, trimming and
 /// merging a page make its old version invalid without looking for it. A controller would keep the
 /// map of the log as a table of the log's pages; ours has an entry for each logical page, for speed.
-pub struct Drive<F, O> {
+pub struct HybridDrive<F, O> {
     pub(crate) flash: F,
     pub(crate) observer: O,
     pub(crate) counters: Counters,
@@ -56,7 +56,7 @@ pub struct Drive<F, O> {
     pub(crate) stream_blocks: Vec<u32>,
 }
 
-impl<F: Flash, O: Observer> Drive<F, O> {
+impl<F: Flash, O: Observer> HybridDrive<F, O> {
     /// An erased drive, each logical block with a data block of its own.
     pub(crate) fn new(config: &DriveConfig, streams: Vec<Stream>, flash: F, observer: O) -> Self {
         let DriveConfig { geometry, logical_pages, .. } = *config;

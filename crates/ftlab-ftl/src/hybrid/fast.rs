@@ -30,7 +30,7 @@
 //! Enterprise-Class Flash Memory SSDs", SNAPI 2010, section III.
 
 use crate::hybrid::sequential::{SEQUENTIAL, SequentialBlock};
-use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
+use crate::hybrid::{HybridDrive, LogSize, LogSpace, Outcome};
 use crate::stream::{Stream, StreamId};
 use crate::{Observer, PageWrite};
 use ftlab_flash::{BlockId, Cause, Flash};
@@ -57,7 +57,10 @@ pub struct Fast {
 
 impl Fast {
     /// The open log block, after as many merges as that takes.
-    fn make_room<F: Flash, O: Observer>(&mut self, drive: &mut Drive<F, O>) -> Outcome<BlockId, F> {
+    fn make_room<F: Flash, O: Observer>(
+        &mut self,
+        drive: &mut HybridDrive<F, O>,
+    ) -> Outcome<BlockId, F> {
         if let Some(&open) = self.log.back().filter(|&&block| drive.has_room(block)) {
             return Ok(open);
         }
@@ -73,7 +76,7 @@ impl Fast {
 
     fn reclaim<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         victim: BlockId,
     ) -> Outcome<(), F> {
         drive.count_reclaim(victim);
@@ -120,7 +123,7 @@ impl LogSpace for Fast {
     #[inline]
     fn write<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         write: PageWrite<'_>,
     ) -> Outcome<(), F> {
         let block = match &mut self.sequential {
@@ -138,7 +141,7 @@ impl LogSpace for Fast {
         self.log.capacity() * size_of::<BlockId>()
     }
 
-    fn check<F: Flash, O: Observer>(&self, drive: &Drive<F, O>) -> Result<(), String> {
+    fn check<F: Flash, O: Observer>(&self, drive: &HybridDrive<F, O>) -> Result<(), String> {
         let sequential: Vec<_> =
             self.sequential.iter().filter_map(SequentialBlock::block).collect();
         drive.check_stream(LOG, self.log.iter().copied(), self.log_blocks)?;

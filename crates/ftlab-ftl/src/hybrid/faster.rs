@@ -31,7 +31,7 @@
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section IV.
 
 use crate::hybrid::isolation::{Isolation, IsolationKind};
-use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
+use crate::hybrid::{HybridDrive, LogSize, LogSpace, Outcome};
 use crate::stream::{Stream, StreamId};
 use crate::{Observer, PageWrite};
 use ftlab_flash::{BlockId, Cause, Flash, Ppn};
@@ -71,7 +71,10 @@ impl Faster {
     }
 
     /// The open block of host writes, after as many reclaims as that takes.
-    fn make_room<F: Flash, O: Observer>(&mut self, drive: &mut Drive<F, O>) -> Outcome<BlockId, F> {
+    fn make_room<F: Flash, O: Observer>(
+        &mut self,
+        drive: &mut HybridDrive<F, O>,
+    ) -> Outcome<BlockId, F> {
         if let Some(open) = self.host.filter(|&block| drive.has_room(block)) {
             return Ok(open);
         }
@@ -87,7 +90,7 @@ impl Faster {
 
     fn open<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         stream: StreamId,
     ) -> Outcome<BlockId, F> {
         let block = drive.open(stream)?;
@@ -98,7 +101,7 @@ impl Faster {
     /// Gives the valid pages of `victim`, the head of the queue, what they have coming.
     fn reclaim<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         victim: BlockId,
     ) -> Outcome<(), F> {
         drive.count_reclaim(victim);
@@ -116,7 +119,7 @@ impl Faster {
     /// Moves the valid pages of `victim` to the open second-chance block.
     fn give_second_chance<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         victim: BlockId,
     ) -> Outcome<(), F> {
         for page in drive.pages_of(victim).map(Ppn) {
@@ -169,14 +172,17 @@ impl LogSpace for Faster {
     }
 
     #[inline]
-    fn before_write<F: Flash, O: Observer>(&mut self, drive: &mut Drive<F, O>) -> Outcome<(), F> {
+    fn before_write<F: Flash, O: Observer>(
+        &mut self,
+        drive: &mut HybridDrive<F, O>,
+    ) -> Outcome<(), F> {
         self.isolation.merge_some(drive)
     }
 
     #[inline]
     fn write<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         write: PageWrite<'_>,
     ) -> Outcome<(), F> {
         let block = self.make_room(drive)?;
@@ -187,7 +193,7 @@ impl LogSpace for Faster {
         (self.queue.capacity() + self.isolation.blocks().capacity()) * size_of::<BlockId>()
     }
 
-    fn check<F: Flash, O: Observer>(&self, drive: &Drive<F, O>) -> Result<(), String> {
+    fn check<F: Flash, O: Observer>(&self, drive: &HybridDrive<F, O>) -> Result<(), String> {
         let of = |stream| {
             self.queue.iter().copied().filter(move |&block| drive.stream_of(block) == stream)
         };

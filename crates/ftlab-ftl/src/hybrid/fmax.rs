@@ -21,7 +21,7 @@
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section II.B;
 //! Ban, "Flash File System Optimized for Page-mode Flash Technologies", US patent 5,937,425, 1999.
 
-use crate::hybrid::{Drive, LogSize, LogSpace, LogicalBlock, Outcome};
+use crate::hybrid::{HybridDrive, LogSize, LogSpace, LogicalBlock, Outcome};
 use crate::stream::{Stream, StreamId};
 use crate::{Observer, PageWrite};
 use ftlab_flash::{BlockId, Cause, Flash, Lpn};
@@ -42,7 +42,7 @@ impl Fmax {
     /// A replacement block for `logical` with room, after as many merges as that takes.
     fn make_room<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         logical: LogicalBlock,
     ) -> Outcome<BlockId, F> {
         if let Some(block) = self.replacements[logical.0 as usize] {
@@ -66,7 +66,7 @@ impl Fmax {
     /// Merges `logical` and gives up its replacement block.
     fn merge<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         logical: LogicalBlock,
     ) -> Outcome<(), F> {
         let Some(block) = self.replacements[logical.0 as usize].take() else { return Ok(()) };
@@ -106,7 +106,7 @@ impl LogSpace for Fmax {
     #[inline]
     fn write<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         write: PageWrite<'_>,
     ) -> Outcome<(), F> {
         let block = self.make_room(drive, drive.logical_block(write.page.lpn))?;
@@ -117,7 +117,7 @@ impl LogSpace for Fmax {
         size_of_val(&self.replacements[..]) + size_of_val(&self.order.neighbours[..])
     }
 
-    fn check<F: Flash, O: Observer>(&self, drive: &Drive<F, O>) -> Result<(), String> {
+    fn check<F: Flash, O: Observer>(&self, drive: &HybridDrive<F, O>) -> Result<(), String> {
         let blocks = self.order.iter().filter_map(|logical| self.replacements[logical as usize]);
         drive.check_stream(REPLACEMENT, blocks, self.log_blocks as usize)?;
         for (logical, block) in self.replacements.iter().enumerate() {

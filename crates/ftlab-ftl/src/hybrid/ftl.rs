@@ -1,7 +1,7 @@
 //! A hybrid-mapped drive as an [`Ftl`].
 
 use crate::hybrid::entry::FtlEntry;
-use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
+use crate::hybrid::{HybridDrive, LogSize, LogSpace, Outcome};
 use crate::page::{ConfigError, DriveConfig};
 use crate::{
     BlockUse, Broken, Counters, DynFtl, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer,
@@ -12,7 +12,7 @@ use ftlab_flash::{Cause, Flash, Lpn, Ppn};
 /// How many writes ahead an entry of the map of the log is fetched.
 const FETCH_MAPPING_AHEAD: usize = 24;
 
-/// A hybrid-mapped FTL: `log` decides, and [`Drive`] carries it out.
+/// A hybrid-mapped FTL: `log` decides, and [`HybridDrive`] carries it out.
 ///
 /// ```text
 /// write(page):
@@ -24,7 +24,7 @@ const FETCH_MAPPING_AHEAD: usize = 24;
 /// Nothing is allocated after construction.
 pub struct Hybrid<L, F, O> {
     pub(crate) log: L,
-    pub(crate) drive: Drive<F, O>,
+    pub(crate) drive: HybridDrive<F, O>,
 }
 
 impl<L: LogSpace, F: Flash, O: Observer> Hybrid<L, F, O> {
@@ -40,7 +40,7 @@ impl<L: LogSpace, F: Flash, O: Observer> Hybrid<L, F, O> {
         }
         let (spare_blocks, least) = (L::spare_blocks(parameters), L::log_blocks_min(parameters));
         let log = L::new(parameters, LogSize::new(&config, spare_blocks, least)?);
-        let drive = Drive::new(&config, log.streams(), flash, observer);
+        let drive = HybridDrive::new(&config, log.streams(), flash, observer);
         Ok(Self { log, drive })
     }
 

@@ -1,7 +1,7 @@
 //! The isolation area of FASTer: pages that are cold, on their way to their data blocks.
 
 use crate::Observer;
-use crate::hybrid::{Drive, Outcome};
+use crate::hybrid::{HybridDrive, Outcome};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Cause, Flash, Lpn, Ppn};
 use std::collections::VecDeque;
@@ -48,7 +48,7 @@ impl Isolation {
     /// Takes the valid pages of `victim`, which has left the queue of the log.
     pub(super) fn take<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         victim: BlockId,
     ) -> Outcome<(), F> {
         match self.kind {
@@ -69,7 +69,7 @@ impl Isolation {
     /// Copies the valid pages of `victim`; one that is merged on the way needs no copy.
     fn copy<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         victim: BlockId,
     ) -> Outcome<(), F> {
         for page in drive.pages_of(victim).map(Ppn) {
@@ -88,20 +88,26 @@ impl Isolation {
     }
 
     /// Adds a block for copies.
-    fn extend<F: Flash, O: Observer>(&mut self, drive: &mut Drive<F, O>) -> Outcome<BlockId, F> {
+    fn extend<F: Flash, O: Observer>(
+        &mut self,
+        drive: &mut HybridDrive<F, O>,
+    ) -> Outcome<BlockId, F> {
         let block = drive.open(ISOLATION)?;
         self.blocks.push_back(block);
         Ok(block)
     }
 
     /// The block that takes copies, if it has room.
-    fn open<F: Flash, O: Observer>(&self, drive: &Drive<F, O>) -> Option<BlockId> {
+    fn open<F: Flash, O: Observer>(&self, drive: &HybridDrive<F, O>) -> Option<BlockId> {
         let last = self.blocks.back().copied().filter(|_| self.kind == IsolationKind::Copy);
         last.filter(|&block| drive.has_room(block))
     }
 
     /// Makes room for one more block: merges continue at once until the oldest one is erased.
-    fn make_room<F: Flash, O: Observer>(&mut self, drive: &mut Drive<F, O>) -> Outcome<(), F> {
+    fn make_room<F: Flash, O: Observer>(
+        &mut self,
+        drive: &mut HybridDrive<F, O>,
+    ) -> Outcome<(), F> {
         while self.blocks.len() >= self.blocks_max {
             drive.counters.merges.hurried += u64::from(self.merge_next(drive)?);
         }
@@ -112,7 +118,7 @@ impl Isolation {
     #[inline]
     pub(super) fn merge_some<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
     ) -> Outcome<(), F> {
         for _ in 0..self.merge_step {
             if !self.merge_next(drive)? {
@@ -125,7 +131,10 @@ impl Isolation {
 
     /// Merges the logical block of the page that was isolated first, if there is one.
     #[inline]
-    fn merge_next<F: Flash, O: Observer>(&mut self, drive: &mut Drive<F, O>) -> Outcome<bool, F> {
+    fn merge_next<F: Flash, O: Observer>(
+        &mut self,
+        drive: &mut HybridDrive<F, O>,
+    ) -> Outcome<bool, F> {
         let Some(lpn) = self.next(drive)? else { return Ok(false) };
         drive.full_merge(drive.logical_block(lpn))?;
         Ok(true)
@@ -134,7 +143,10 @@ impl Isolation {
     /// The page that was isolated first and is still valid. Blocks without any are erased on the way,
     /// but for the one that still takes copies.
     #[inline]
-    fn next<F: Flash, O: Observer>(&mut self, drive: &mut Drive<F, O>) -> Outcome<Option<Lpn>, F> {
+    fn next<F: Flash, O: Observer>(
+        &mut self,
+        drive: &mut HybridDrive<F, O>,
+    ) -> Outcome<Option<Lpn>, F> {
         while let Some(&oldest) = self.blocks.front() {
             let pages = drive.pages_of(oldest);
             for page in pages.skip(self.done as usize) {
@@ -155,7 +167,10 @@ impl Isolation {
 
     /// Verifies that it has the blocks of its stream, no more than it may, and has left no page
     /// behind.
-    pub(super) fn check<F: Flash, O: Observer>(&self, drive: &Drive<F, O>) -> Result<(), String> {
+    pub(super) fn check<F: Flash, O: Observer>(
+        &self,
+        drive: &HybridDrive<F, O>,
+    ) -> Result<(), String> {
         drive.check_stream(ISOLATION, self.blocks.iter().copied(), self.blocks_max)?;
         let Some(&oldest) = self.blocks.front() else { return Ok(()) };
         let mut done = drive.pages_of(oldest).take(self.done as usize);

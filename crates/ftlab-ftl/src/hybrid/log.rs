@@ -1,6 +1,6 @@
 //! What the engine knows of a hybrid-mapped FTL.
 
-use crate::hybrid::{Drive, Outcome};
+use crate::hybrid::{HybridDrive, Outcome};
 use crate::page::{ConfigError, DriveConfig};
 use crate::stream::Stream;
 use crate::{Metadata, Observer, PageWrite};
@@ -33,7 +33,10 @@ pub trait LogSpace: Send + Sized + 'static {
     fn streams(&self) -> Vec<Stream>;
 
     /// Called before every host write, wherever that goes.
-    fn before_write<F: Flash, O: Observer>(&mut self, _drive: &mut Drive<F, O>) -> Outcome<(), F> {
+    fn before_write<F: Flash, O: Observer>(
+        &mut self,
+        _drive: &mut HybridDrive<F, O>,
+    ) -> Outcome<(), F> {
         Ok(())
     }
 
@@ -41,7 +44,7 @@ pub trait LogSpace: Send + Sized + 'static {
     /// new one is programmed.
     fn write<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         write: PageWrite<'_>,
     ) -> Outcome<(), F>;
 
@@ -54,7 +57,7 @@ pub trait LogSpace: Send + Sized + 'static {
     }
 
     /// Verifies its own invariants; the message says what is broken.
-    fn check<F: Flash, O: Observer>(&self, drive: &Drive<F, O>) -> Result<(), String>;
+    fn check<F: Flash, O: Observer>(&self, drive: &HybridDrive<F, O>) -> Result<(), String>;
 }
 
 /// How large the log and the drive are.

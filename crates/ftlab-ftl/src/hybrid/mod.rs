@@ -5,7 +5,7 @@
 //! when the pages in them are rewritten or *merged*: a merge brings the newest versions of all pages
 //! of a logical block together in one block, which becomes its data block.
 //!
-//! [`Drive`] keeps both maps and carries out merges. Where a page goes that its data block cannot
+//! [`HybridDrive`] keeps both maps and carries out merges. Where a page goes that its data block cannot
 //! take, and what is merged when, is up to a [`LogSpace`]: [`Fmax`], [`Fast`] and [`Faster`].
 //! [`Page`] is the page-mapped rival that they are compared with.
 //!
@@ -32,7 +32,7 @@ mod naive;
 mod page;
 mod sequential;
 
-pub use drive::{Drive, LogicalBlock, Outcome};
+pub use drive::{HybridDrive, LogicalBlock, Outcome};
 pub use entry::FtlEntry;
 pub use fast::{Fast, FastParameters};
 pub use faster::{Faster, FasterParameters};

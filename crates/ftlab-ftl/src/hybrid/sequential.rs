@@ -1,7 +1,7 @@
 //! The log block of FAST that takes pages written in sequence.
 
 use crate::Observer;
-use crate::hybrid::{Drive, LogicalBlock, Outcome};
+use crate::hybrid::{HybridDrive, LogicalBlock, Outcome};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Cause, Flash, Lpn};
 
@@ -30,7 +30,7 @@ impl SequentialBlock {
     /// The block if it is to take `lpn` next.
     pub(super) fn place<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         lpn: Lpn,
     ) -> Outcome<Option<BlockId>, F> {
         let (logical, offset) = (drive.logical_block(lpn), drive.offset(lpn));
@@ -49,7 +49,7 @@ impl SequentialBlock {
     /// Erases the block if `logical`, which was just merged, had pages in it.
     pub(super) fn on_full_merge<F: Flash, O: Observer>(
         &mut self,
-        drive: &mut Drive<F, O>,
+        drive: &mut HybridDrive<F, O>,
         logical: LogicalBlock,
     ) -> Outcome<(), F> {
         match self.current.take_if(|(owner, _)| *owner == logical) {
@@ -58,7 +58,7 @@ impl SequentialBlock {
         }
     }
 
-    fn end<F: Flash, O: Observer>(&mut self, drive: &mut Drive<F, O>) -> Outcome<(), F> {
+    fn end<F: Flash, O: Observer>(&mut self, drive: &mut HybridDrive<F, O>) -> Outcome<(), F> {
         let Some((owner, block)) = self.current.take() else { return Ok(()) };
         if drive.valid_pages(block) as usize == drive.pages_of(block).len() {
             drive.adopt(owner, block)

@@ -8,7 +8,7 @@ mod tests;
 
 use crate::page::drive::{Twin, TwinBlock};
 use crate::page::policy::{Hint, HostWrite, Policy, Relocation, Victims};
-use crate::page::{Drive, DriveConfig, GcSchedule, Phase, Refreshed};
+use crate::page::{DriveConfig, DriveState, GcSchedule, Phase, Refreshed};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn, Ppn};
 use std::collections::{HashMap, VecDeque};
@@ -80,8 +80,8 @@ impl NaiveFtl {
     }
 
     /// The drive as a policy sees it, built from nothing.
-    fn drive(&self) -> Drive {
-        let mut drive = Drive::of_twin(Twin {
+    fn drive(&self) -> DriveState {
+        let mut drive = DriveState::of_twin(Twin {
             config: &self.config,
             streams: self.policy.streams(),
             blocks: &self.blocks,

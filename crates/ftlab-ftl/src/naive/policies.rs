@@ -2,7 +2,7 @@
 
 use super::hotness::NaiveHotness;
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::stream::{Stream, StreamId};
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::Spec;
@@ -174,13 +174,13 @@ impl NaivePolicy {
         Some(Self { placement, region, rule })
     }
 
-    fn region_of(&self, block: BlockId, drive: &Drive) -> u8 {
+    fn region_of(&self, block: BlockId, drive: &DriveState) -> u8 {
         self.region[drive.stream_of(block).index()]
     }
 
     /// The blocks of `candidates`, in order, that share the region of the first, until their invalid
     /// pages make up a block.
-    fn one_region(&self, candidates: &[BlockId], drive: &Drive) -> Vec<BlockId> {
+    fn one_region(&self, candidates: &[BlockId], drive: &DriveState) -> Vec<BlockId> {
         let mut chosen = Vec::new();
         let mut invalid = 0;
         for &block in candidates {
@@ -195,7 +195,7 @@ impl NaivePolicy {
         chosen
     }
 
-    fn scan(&mut self, list: &[BlockId], drive: &Drive, most: u32) -> Vec<BlockId> {
+    fn scan(&mut self, list: &[BlockId], drive: &DriveState, most: u32) -> Vec<BlockId> {
         let Rule::Scan { blk_util, scan_depth, fallback, next } = self.rule else { unreachable!() };
         let pages = f64::from(drive.pages_per_block());
         let limit = (scan_depth * list.len() as f64) as usize;
@@ -246,7 +246,7 @@ impl NaivePolicy {
         chosen.iter().copied().chain(rest).collect()
     }
 
-    fn emptiest(&self, list: &[BlockId], drive: &Drive, most: u32) -> Vec<BlockId> {
+    fn emptiest(&self, list: &[BlockId], drive: &DriveState, most: u32) -> Vec<BlockId> {
         let most = most.min(drive.pages_per_block() - 1);
         let mut sealed: Vec<BlockId> = list
             .iter()
@@ -280,7 +280,7 @@ impl Policy for NaivePolicy {
         (0..self.region.len()).map(stream).collect()
     }
 
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let block = drive.flash_page(write.lpn).map(|page| drive.block_of(page));
         StreamId(match &mut self.placement {
             Placement::Dac { levels, window } => {
@@ -310,7 +310,7 @@ impl Policy for NaivePolicy {
         })
     }
 
-    fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, _drive: &DriveState) -> StreamId {
         StreamId(match &mut self.placement {
             Placement::Single => 0,
             Placement::Separate => 1,
@@ -335,13 +335,13 @@ impl Policy for NaivePolicy {
         })
     }
 
-    fn on_trim(&mut self, lpn: Lpn, _drive: &Drive) {
+    fn on_trim(&mut self, lpn: Lpn, _drive: &DriveState) {
         if let Placement::Hotness(hotness) = &mut self.placement {
             hotness.trim(lpn);
         }
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         let pages = drive.pages_per_block();
         let most = victims.valid_pages_max();
         let mut list: Vec<BlockId> = (0..drive.geometry().blocks()).map(BlockId).collect();

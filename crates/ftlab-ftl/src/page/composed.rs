@@ -1,6 +1,6 @@
 //! A placement and a victim rule make a policy.
 
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{Hinted, PlacementEntry};
 use crate::page::handles::Handles;
 use crate::page::policy::{
@@ -40,12 +40,12 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         self.placement.place_host(write, drive)
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         self.placement.place_relocation(page, drive)
     }
 
@@ -59,36 +59,36 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
         self.placement.on_moved(from, to);
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         self.victim.select(drive, victims);
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         self.victim.block_score(block, drive)
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         self.placement.on_block_opened(block, drive);
         self.victim.on_block_opened(block, drive);
     }
 
-    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
         self.placement.on_block_sealed(block, drive);
         self.victim.on_block_sealed(block, drive);
     }
 
     #[inline]
-    fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+    fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
         self.placement.on_invalidate(block, drive);
         self.victim.on_invalidate(block, drive);
     }
 
-    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         self.placement.on_block_erased(block, drive);
         self.victim.on_block_erased(block, drive);
     }
 
-    fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {
+    fn on_trim(&mut self, lpn: Lpn, drive: &DriveState) {
         self.placement.on_trim(lpn, drive);
     }
 
@@ -112,7 +112,7 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
         self.placement.sample_bytes(logical_pages)
     }
 
-    fn check(&self, drive: &Drive) -> Result<(), String> {
+    fn check(&self, drive: &DriveState) -> Result<(), String> {
         self.placement.check(drive)?;
         self.victim.check(drive)
     }

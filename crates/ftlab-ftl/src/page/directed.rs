@@ -3,14 +3,14 @@
 //!
 //! The policy is one, for all handles: it learns from all traffic, it chooses the victims, and the stream
 //! that it names for a page is taken within the handle of the page. It sees its own streams only: what
-//! [`Drive::stream_of`] tells it of a block is the inner stream.
+//! [`DriveState::stream_of`] tells it of a block is the inner stream.
 
 use crate::page::entry::Hinted;
 use crate::page::handles::{Handles, InnerStream};
 use crate::page::policy::{
     BlockScore, Hint, Hints, HostWrite, Policy, Relocation, SampleBytes, Victims,
 };
-use crate::page::{Drive, SeenAs};
+use crate::page::{DriveState, SeenAs};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Isolation, Metadata, bits_for};
@@ -60,7 +60,7 @@ impl Policy for Directed {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let Hint { stream: named, lacking, .. } = write.hint;
         let write = HostWrite { set: self.handles.host_set(named), ..write };
         let stream = self.inner.place_host(write, drive);
@@ -68,7 +68,7 @@ impl Policy for Directed {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         let set = self.handles.moved_set(page.from);
         let seen = Relocation { from: self.handles.inner_of(page.from), set, ..page };
         let stream = self.inner.place_relocation(seen, drive);
@@ -97,12 +97,12 @@ impl Policy for Directed {
         self.inner.on_moved(from, to);
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         victims.show_requester(self.handles.inner_of(victims.requester()));
         self.inner.select_victims(drive, victims);
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         self.inner.block_score(block, drive)
     }
 
@@ -110,46 +110,46 @@ impl Policy for Directed {
         self.inner.wants_collection()
     }
 
-    fn select_wanted(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_wanted(&mut self, drive: &DriveState, victims: &mut Victims) {
         victims.show_requester(self.handles.inner_of(victims.requester()));
         self.inner.select_wanted(drive, victims);
     }
 
-    fn free_block(&self, stream: StreamId, drive: &Drive) -> Option<BlockId> {
+    fn free_block(&self, stream: StreamId, drive: &DriveState) -> Option<BlockId> {
         self.inner.free_block(self.handles.inner_of(stream), drive)
     }
 
-    fn kept_from(&self, stream: StreamId, drive: &Drive) -> u32 {
+    fn kept_from(&self, stream: StreamId, drive: &DriveState) -> u32 {
         self.inner.kept_from(self.handles.inner_of(stream), drive)
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         self.inner.on_block_opened(block, drive);
     }
 
-    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
         self.inner.on_block_sealed(block, drive);
     }
 
     #[inline]
-    fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+    fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
         self.inner.on_invalidate(block, drive);
     }
 
-    fn on_adopted(&mut self, wanted: StreamId, block: BlockId, drive: &Drive) {
+    fn on_adopted(&mut self, wanted: StreamId, block: BlockId, drive: &DriveState) {
         self.inner.on_adopted(self.handles.inner_of(wanted), block, drive);
     }
 
-    fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &Drive) {
+    fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &DriveState) {
         self.inner.on_pages_lost(block, pages, drive);
     }
 
-    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         self.handles.on_block_erased(block, drive);
         self.inner.on_block_erased(block, drive);
     }
 
-    fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {
+    fn on_trim(&mut self, lpn: Lpn, drive: &DriveState) {
         self.inner.on_trim(lpn, drive);
     }
 
@@ -175,7 +175,7 @@ impl Policy for Directed {
         self.inner.sample_bytes(logical_pages)
     }
 
-    fn check(&self, drive: &Drive) -> Result<(), String> {
+    fn check(&self, drive: &DriveState) -> Result<(), String> {
         self.inner.check(drive)
     }
 }

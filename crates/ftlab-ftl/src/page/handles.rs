@@ -19,7 +19,7 @@ use crate::handles::{
     NO_HANDLE, PlacementHandles,
 };
 use crate::memory;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
 use crate::{Archive, State, StateError};
@@ -298,7 +298,7 @@ impl Handles {
         named: u16,
         lacking: i32,
         inner: StreamId,
-        drive: &Drive,
+        drive: &DriveState,
     ) -> StreamId {
         let known = self.known(named);
         if known.is_none() {
@@ -332,7 +332,7 @@ impl Handles {
 
     /// Takes note that `handle` takes a write that names no valid one.
     #[cold]
-    pub(crate) fn take_note_of_invalid(&mut self, named: u16, handle: u8, drive: &Drive) {
+    pub(crate) fn take_note_of_invalid(&mut self, named: u16, handle: u8, drive: &DriveState) {
         if named == NO_HANDLE {
             self.unnamed_writes += 1;
             return;
@@ -352,7 +352,7 @@ impl Handles {
 
     /// Whether the next host write by `handle` needs no new unit, if it goes where the last one went.
     #[inline]
-    pub(crate) fn has_room(&self, handle: u8, drive: &Drive) -> bool {
+    pub(crate) fn has_room(&self, handle: u8, drive: &DriveState) -> bool {
         let last = self.last[usize::from(handle)];
         last != StreamId::NONE && drive.has_room(last)
     }
@@ -378,13 +378,13 @@ impl Handles {
 
     /// Logs an event, after that of the pages that were moved until now: what is moved of the victim from
     /// here on belongs to another one.
-    fn log(&mut self, event: HandleEvent, drive: &Drive) {
+    fn log(&mut self, event: HandleEvent, drive: &DriveState) {
         self.log_moves(drive);
         self.log.add(event);
     }
 
     /// Logs that pages were moved, if any were since the last time.
-    fn log_moves(&mut self, drive: &Drive) {
+    fn log_moves(&mut self, drive: &DriveState) {
         if let Some(event) = self.moves(drive) {
             self.log.add(event);
         }
@@ -393,7 +393,7 @@ impl Handles {
 
     /// Pages of initially isolated handles that were moved and are not in the log, and the handle that wrote
     /// most of them.
-    fn moves(&self, drive: &Drive) -> Option<HandleEvent> {
+    fn moves(&self, drive: &DriveState) -> Option<HandleEvent> {
         let shares = |handle: &usize| self.sharing >> handle & 1 == 1;
         let moved = |handle: usize| self.counters[handle].relocations - self.logged_moves[handle];
         let of_handles = (0..HANDLES_MAX).filter(shares).map(|handle| (moved(handle), handle));
@@ -411,7 +411,7 @@ impl Handles {
     }
 
     /// `block` has been collected and erased.
-    pub(crate) fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    pub(crate) fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         self.log_moves(drive);
         match self.handle_of[drive.frontier_of(block).index()] {
             SHARED => self.shared_erases += 1,
@@ -426,7 +426,7 @@ impl Handles {
         stream: StreamId,
         pages: u32,
         by_host: bool,
-        drive: &Drive,
+        drive: &DriveState,
     ) {
         let handle = self.handle_of[stream.index()];
         if handle == SHARED {
@@ -450,7 +450,7 @@ impl Handles {
     }
 
     /// What is known of every handle.
-    pub(crate) fn report(&self, drive: &Drive) -> PlacementHandles {
+    pub(crate) fn report(&self, drive: &DriveState) -> PlacementHandles {
         let units_of = |owner: u8| {
             let streams = (0..self.streams.len() as u8).map(StreamId);
             let own = streams.filter(|stream| self.handle_of[stream.index()] == owner);
@@ -489,7 +489,7 @@ impl Handles {
     }
 
     /// Verifies that every host write was counted once, and every erase.
-    pub(crate) fn check(&self, drive: &Drive) -> Result<(), String> {
+    pub(crate) fn check(&self, drive: &DriveState) -> Result<(), String> {
         let written: u64 = self.counters.iter().map(|counters| counters.host_writes).sum();
         if written == drive.write_clock() {
             return Ok(());

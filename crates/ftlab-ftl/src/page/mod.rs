@@ -1,7 +1,7 @@
 //! Page-mapped FTLs: one engine, and policies that only decide.
 //!
 //! The write path is in `engine/write.rs` and collection in `engine/reclaim.rs`. What the engine
-//! keeps is [`Drive`], what decides is a [`Policy`]. What may be due after a write is in
+//! keeps is [`DriveState`], what decides is a [`Policy`]. What may be due after a write is in
 //! `engine/background.rs`, with collection in steps (`engine/incremental.rs`), wear levelling
 //! (`engine/level.rs`), blocks that are rewritten in time (`engine/refresh.rs`) and blocks that fail
 //! (`engine/retire.rs`).
@@ -22,7 +22,7 @@ pub use crate::stream::{Stream, StreamId};
 pub use composed::Composed;
 pub use config::{ConfigError, DriveConfig};
 pub use directed::Directed;
-pub use drive::{Drive, FreeBlock, Phase, SeenAs, WearLeveling};
+pub use drive::{DriveState, FreeBlock, Phase, SeenAs, WearLeveling};
 pub use engine::{PageMapped, Resume};
 pub use gc_schedule::{GarbageParameters, GcSchedule, GradualParameters, StepParameters};
 pub use handles::Handles;

@@ -2,7 +2,7 @@
 
 use crate::boxable::boxable;
 use crate::page::handles::Handles;
-use crate::page::{Drive, SeenAs};
+use crate::page::{DriveState, SeenAs};
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
 use crate::{Metadata, State};
@@ -163,7 +163,7 @@ boxable! {
         /// The streams, in order of their ids; constant over the life of the policy.
         fn streams(&self) -> Vec<Stream>;
 
-        /// What [`Drive`] is to tell of streams, if not their ids: a policy within another one sees its own
+        /// What [`DriveState`] is to tell of streams, if not their ids: a policy within another one sees its own
         /// streams.
         fn seen_as(&self) -> Option<SeenAs> {
             None
@@ -179,10 +179,10 @@ boxable! {
 
         /// Which open block takes a page that the host writes. Called before the old version becomes
         /// invalid.
-        fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId;
+        fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId;
 
         /// Which open block takes a valid page of a victim.
-        fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId;
+        fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId;
 
         /// Fetches, from memory to the cache, what `place_*` will ask about a page that is written or moved
         /// soon. It is in `block` now.
@@ -203,17 +203,17 @@ boxable! {
 
         /// The page that `place_host` wanted to be in `wanted` is in the open `block` of another stream, where another
         /// FTL has placed it.
-        fn on_adopted(&mut self, _wanted: StreamId, _block: BlockId, _drive: &Drive) {}
+        fn on_adopted(&mut self, _wanted: StreamId, _block: BlockId, _drive: &DriveState) {}
 
         /// Chooses sealed blocks to collect, each with at most [`Victims::valid_pages_max`] valid pages.
         ///
         /// If that limit is a whole block, the choice must contain at least one invalid page wherever
         /// any sealed block has one: that is what makes collection come to an end.
-        fn select_victims(&mut self, drive: &Drive, victims: &mut Victims);
+        fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims);
 
         /// The score of a sealed block in a choice of victims now; none if blocks have no scores, or this
         /// block none. For those who watch: the engine never asks.
-        fn block_score(&self, _block: BlockId, _drive: &Drive) -> Option<BlockScore> {
+        fn block_score(&self, _block: BlockId, _drive: &DriveState) -> Option<BlockScore> {
             None
         }
 
@@ -225,40 +225,40 @@ boxable! {
 
         /// Chooses the blocks of such a collection, which need not gain anything; none if it wants no more,
         /// which [`wants_collection`](Self::wants_collection) says from then on. It has to come to that.
-        fn select_wanted(&mut self, _drive: &Drive, _victims: &mut Victims) {}
+        fn select_wanted(&mut self, _drive: &DriveState, _victims: &mut Victims) {}
 
         /// The free block to open for `stream`; none leaves it to the drive.
-        fn free_block(&self, _stream: StreamId, _drive: &Drive) -> Option<BlockId> {
+        fn free_block(&self, _stream: StreamId, _drive: &DriveState) -> Option<BlockId> {
             None
         }
 
         /// Free blocks beyond the reserve that `stream` has to leave to others, so that a collection comes
         /// before it opens a block; 0 if no sealed block has an invalid page.
-        fn kept_from(&self, _stream: StreamId, _drive: &Drive) -> u32 {
+        fn kept_from(&self, _stream: StreamId, _drive: &DriveState) -> u32 {
             0
         }
 
-        /// `block` has been opened; [`Drive::stream_of`] tells for which stream.
-        fn on_block_opened(&mut self, _block: BlockId, _drive: &Drive) {}
+        /// `block` has been opened; [`DriveState::stream_of`] tells for which stream.
+        fn on_block_opened(&mut self, _block: BlockId, _drive: &DriveState) {}
 
         /// `block` is full; from now on it may be a victim.
-        fn on_block_sealed(&mut self, _block: BlockId, _drive: &Drive) {}
+        fn on_block_sealed(&mut self, _block: BlockId, _drive: &DriveState) {}
 
         /// One more page of `block` is invalid.
         #[inline]
-        fn on_invalidate(&mut self, _block: BlockId, _drive: &Drive) {}
+        fn on_invalidate(&mut self, _block: BlockId, _drive: &DriveState) {}
 
         /// So many pages of the open `block` will never be programmed, and count as invalid from now on: the flash
         /// failed, or another FTL left them.
-        fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &Drive) {
+        fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &DriveState) {
             (0..pages).for_each(|_| self.on_invalidate(block, drive));
         }
 
         /// `block` has been collected, and erased or taken out of use.
-        fn on_block_erased(&mut self, _block: BlockId, _drive: &Drive) {}
+        fn on_block_erased(&mut self, _block: BlockId, _drive: &DriveState) {}
 
         /// The host trimmed `lpn`, which held data.
-        fn on_trim(&mut self, _lpn: Lpn, _drive: &Drive) {}
+        fn on_trim(&mut self, _lpn: Lpn, _drive: &DriveState) {}
 
         /// What the algorithm has to remember beside what every page-mapped FTL keeps, as a formula.
         fn metadata(&self) -> Metadata;
@@ -283,7 +283,7 @@ boxable! {
         }
 
         /// Verifies the policy's own invariants; the message says what is broken.
-        fn check(&self, _drive: &Drive) -> Result<(), String> {
+        fn check(&self, _drive: &DriveState) -> Result<(), String> {
             Ok(())
         }
     }
@@ -306,10 +306,10 @@ pub trait Placement: State + Send {
     fn fetch_ahead(&self, _lpn: Lpn, _block: BlockId) {}
 
     /// Which open block takes a page that the host writes.
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId;
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId;
 
     /// Which open block takes a valid page of a victim.
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId;
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId;
 
     /// A page that the host writes is programmed at `to`, in the open block of `stream`.
     #[inline]
@@ -319,23 +319,23 @@ pub trait Placement: State + Send {
     #[inline]
     fn on_moved(&mut self, _from: Ppn, _to: Ppn) {}
 
-    /// `block` has been opened; [`Drive::stream_of`] tells for which stream.
-    fn on_block_opened(&mut self, _block: BlockId, _drive: &Drive) {}
+    /// `block` has been opened; [`DriveState::stream_of`] tells for which stream.
+    fn on_block_opened(&mut self, _block: BlockId, _drive: &DriveState) {}
 
     /// `block` is full; from now on it may be a victim.
-    fn on_block_sealed(&mut self, _block: BlockId, _drive: &Drive) {}
+    fn on_block_sealed(&mut self, _block: BlockId, _drive: &DriveState) {}
 
     /// One more page of `block` is invalid: the host wrote or trimmed it, or it is lost with a block that
     /// failed. Called before the victim rule is told; a placement that does not implement it costs
     /// nothing.
     #[inline]
-    fn on_invalidate(&mut self, _block: BlockId, _drive: &Drive) {}
+    fn on_invalidate(&mut self, _block: BlockId, _drive: &DriveState) {}
 
     /// `block` has been collected and erased.
-    fn on_block_erased(&mut self, _block: BlockId, _drive: &Drive) {}
+    fn on_block_erased(&mut self, _block: BlockId, _drive: &DriveState) {}
 
     /// The host trimmed `lpn`, which held data.
-    fn on_trim(&mut self, _lpn: Lpn, _drive: &Drive) {}
+    fn on_trim(&mut self, _lpn: Lpn, _drive: &DriveState) {}
 
     /// What the placement has to remember, as a formula.
     fn metadata(&self) -> Metadata;
@@ -361,7 +361,7 @@ pub trait Placement: State + Send {
     }
 
     /// Verifies the placement's own invariants.
-    fn check(&self, _drive: &Drive) -> Result<(), String> {
+    fn check(&self, _drive: &DriveState) -> Result<(), String> {
         Ok(())
     }
 }
@@ -371,24 +371,24 @@ boxable! {
     pub trait VictimRule: State + Send {
         /// Chooses sealed blocks under the contract of
         /// [`Policy::select_victims`].
-        fn select(&mut self, drive: &Drive, victims: &mut Victims);
+        fn select(&mut self, drive: &DriveState, victims: &mut Victims);
 
         /// The score of a sealed block, as of [`Policy::block_score`].
-        fn block_score(&self, _block: BlockId, _drive: &Drive) -> Option<BlockScore> {
+        fn block_score(&self, _block: BlockId, _drive: &DriveState) -> Option<BlockScore> {
             None
         }
 
         /// `block` has been opened.
-        fn on_block_opened(&mut self, block: BlockId, drive: &Drive);
+        fn on_block_opened(&mut self, block: BlockId, drive: &DriveState);
 
         /// `block` is full; from now on it may be a victim.
-        fn on_block_sealed(&mut self, block: BlockId, drive: &Drive);
+        fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState);
 
         /// One more page of `block` is invalid.
-        fn on_invalidate(&mut self, block: BlockId, drive: &Drive);
+        fn on_invalidate(&mut self, block: BlockId, drive: &DriveState);
 
         /// `block` has been collected and erased.
-        fn on_block_erased(&mut self, block: BlockId, drive: &Drive);
+        fn on_block_erased(&mut self, block: BlockId, drive: &DriveState);
 
         /// What the rule has to remember, as a formula.
         fn metadata(&self) -> Metadata;
@@ -397,6 +397,6 @@ boxable! {
         fn memory_bytes(&self) -> usize;
 
         /// Verifies the rule's own invariants.
-        fn check(&self, drive: &Drive) -> Result<(), String>;
+        fn check(&self, drive: &DriveState) -> Result<(), String>;
     }
 }

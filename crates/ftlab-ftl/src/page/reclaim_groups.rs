@@ -17,7 +17,7 @@
 use crate::page::entry::{DriveShape, Hinted};
 use crate::page::handles::{Handles, InnerStream};
 use crate::page::policy::{BlockScore, Hints, HostWrite, Policy, Relocation, SampleBytes, Victims};
-use crate::page::{Drive, SeenAs};
+use crate::page::{DriveState, SeenAs};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Isolation, Metadata, bits_for};
@@ -110,14 +110,14 @@ impl ReclaimGroups {
 
     /// Whether `group` takes a version of `lpn`: one that is overwritten there counts until then.
     #[inline]
-    fn takes(&self, group: usize, lpn: Lpn, drive: &Drive) -> bool {
+    fn takes(&self, group: usize, lpn: Lpn, drive: &DriveState) -> bool {
         let Group { valid_pages, valid_pages_max, .. } = self.groups[group];
         valid_pages < valid_pages_max
             || drive.flash_page(lpn).is_some_and(|at| self.group_of(drive.block_of(at)) == group)
     }
 
     /// Handle `number` of the group that the drive chooses.
-    fn of_any_group(&mut self, number: u8, lpn: Lpn, drive: &Drive) -> u8 {
+    fn of_any_group(&mut self, number: u8, lpn: Lpn, drive: &DriveState) -> u8 {
         let each = self.handles.format().handles() as u8;
         let of = |group: u32| group as u8 * each + number;
         let stays = self.handles.has_room(of(self.chosen), drive)
@@ -134,7 +134,7 @@ impl ReclaimGroups {
 
     /// The handle of a group that takes a write.
     #[inline]
-    fn handle_for(&mut self, write: HostWrite, drive: &Drive) -> u8 {
+    fn handle_for(&mut self, write: HostWrite, drive: &DriveState) -> u8 {
         let (named, each) = (write.hint.stream, self.handles.format().handles() as u8);
         match self.handles.known(named) {
             Some(handle) if self.takes((handle / each).into(), write.lpn, drive) => handle,
@@ -166,7 +166,7 @@ impl Policy for ReclaimGroups {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let handle = self.handle_for(write, drive);
         let write = HostWrite { set: Handles::set_of(handle), ..write };
         let group = u16::from(handle) / self.handles.format().handles();
@@ -175,7 +175,7 @@ impl Policy for ReclaimGroups {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         let set = self.handles.moved_set(page.from);
         let seen = Relocation { from: self.handles.inner_of(page.from), set, ..page };
         let stream = self.group_mut(page.victim).inner.place_relocation(seen, drive);
@@ -208,49 +208,49 @@ impl Policy for ReclaimGroups {
         self.groups[group].inner.on_moved(from, to);
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         let group = self.handles.group_of(victims.requester());
         victims.show_requester(self.handles.inner_of(victims.requester()));
         self.groups[group].inner.select_victims(drive, victims);
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         self.groups[self.group_of(block)].inner.block_score(block, drive)
     }
 
-    fn free_block(&self, stream: StreamId, drive: &Drive) -> Option<BlockId> {
+    fn free_block(&self, stream: StreamId, drive: &DriveState) -> Option<BlockId> {
         let group = self.handles.group_of(stream);
         drive.free_list().iter().copied().find(|&block| self.group_of(block) == group)
     }
 
     /// All of them, if the group has no more than its part of the reserve.
-    fn kept_from(&self, stream: StreamId, drive: &Drive) -> u32 {
+    fn kept_from(&self, stream: StreamId, drive: &DriveState) -> u32 {
         let group = &self.groups[self.handles.group_of(stream)];
         if group.free_blocks <= self.reserve_blocks { drive.free_blocks() } else { 0 }
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         let group = self.group_mut(block);
         group.free_blocks -= 1;
         group.inner.on_block_opened(block, drive);
     }
 
-    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
         self.group_mut(block).inner.on_block_sealed(block, drive);
     }
 
     #[inline]
-    fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+    fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
         let group = self.group_mut(block);
         group.valid_pages -= 1;
         group.inner.on_invalidate(block, drive);
     }
 
-    fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &Drive) {
+    fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &DriveState) {
         self.group_mut(block).inner.on_pages_lost(block, pages, drive);
     }
 
-    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         self.handles.on_block_erased(block, drive);
         let group = self.group_mut(block);
         group.free_blocks += 1;
@@ -258,7 +258,7 @@ impl Policy for ReclaimGroups {
     }
 
     /// Only one that keeps something of pages needs to know, and it does not matter which group had them.
-    fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {
+    fn on_trim(&mut self, lpn: Lpn, drive: &DriveState) {
         self.groups.iter_mut().for_each(|group| group.inner.on_trim(lpn, drive));
     }
 
@@ -290,7 +290,7 @@ impl Policy for ReclaimGroups {
     }
 
     /// Blocks hold streams of their group only, and what is counted of each is true.
-    fn check(&self, drive: &Drive) -> Result<(), String> {
+    fn check(&self, drive: &DriveState) -> Result<(), String> {
         let mut found = vec![(0, 0); self.groups.len()];
         for block in (0..drive.geometry().blocks()).map(BlockId) {
             let group = self.group_of(block);

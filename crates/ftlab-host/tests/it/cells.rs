@@ -1,20 +1,20 @@
 //! Closed forms of times that depend on the page: word lines, planes and retries, with every priority.
 
-use crate::drive::Drive;
+use crate::drive::BareDrive;
 use ftlab_flash::{BlockId, Cause, Flash, Geometry, Lpn, Page, Ppn};
 use ftlab_host::{Arrival, HostOp, Timing};
 
 const BLOCKS: u32 = 4;
 const PAGES_PER_BLOCK: u32 = 96;
 
-fn timed(timing: &str) -> Drive {
+fn timed(timing: &str) -> BareDrive {
     let timing = Timing::from_spec(&timing.parse().unwrap()).unwrap();
     let geometry = Geometry::new(BLOCKS, PAGES_PER_BLOCK, 4096).unwrap();
-    Drive::new(&timing, &geometry)
+    BareDrive::new(&timing, &geometry)
 }
 
 /// Asks for all pages of a block, one request each; the mean response time in microseconds, and the LUN time.
-fn mean_us(timed: &mut Drive, op: HostOp, block: u32) -> (f64, u64) {
+fn mean_us(timed: &mut BareDrive, op: HostOp, block: u32) -> (f64, u64) {
     timed.measure();
     for page in block * PAGES_PER_BLOCK..(block + 1) * PAGES_PER_BLOCK {
         assert_eq!(timed.begin_request(op, Arrival::Next), ftlab_host::Step::Arrived);

@@ -12,7 +12,7 @@ use std::ops::{Deref, DerefMut};
 
 /// A host, and flash without an FTL: tests ask for its pages themselves.
 #[derive(Clone)]
-pub(crate) struct Drive {
+pub(crate) struct BareDrive {
     host: Host,
     flash: HostedFlash<NoPayload>,
     by_request: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Drive {
     done_ns: u64,
 }
 
-impl Drive {
+impl BareDrive {
     pub(crate) fn new(timing: &Timing, geometry: &Geometry) -> Self {
         let flash = timing.over(NoPayload, geometry);
         let host = Host::new(timing, flash.chip(), geometry);
@@ -68,7 +68,7 @@ impl Drive {
     }
 }
 
-impl Deref for Drive {
+impl Deref for BareDrive {
     type Target = HostedFlash<NoPayload>;
 
     fn deref(&self) -> &Self::Target {
@@ -76,7 +76,7 @@ impl Deref for Drive {
     }
 }
 
-impl DerefMut for Drive {
+impl DerefMut for BareDrive {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.flash
     }

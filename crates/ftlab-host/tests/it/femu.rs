@@ -1,7 +1,7 @@
 //! `priority=femu` against its rule written down as such: each LUN has a time from which it is available; an
 //! operation starts then or now, whichever is later, and that time becomes its end.
 
-use crate::drive::Drive;
+use crate::drive::BareDrive;
 use ftlab_flash::{BlockId, Cause, Flash, Geometry, Lpn, Page, Ppn};
 use ftlab_host::{Arrival, HostOp, Timing};
 
@@ -35,7 +35,7 @@ impl Random {
 }
 
 /// A collection: some pages move, and a block is erased on every LUN.
-fn collect(timed: &mut Drive, twin: &mut Twin, random: &mut Random, now: u64) {
+fn collect(timed: &mut BareDrive, twin: &mut Twin, random: &mut Random, now: u64) {
     for _ in 0..random.below(40) {
         let (from, to) = (random.below(PAGES), random.below(PAGES));
         timed.program(Ppn(to), Page::copy(Lpn(0), Ppn(from)), Cause::Move.awaited()).unwrap();
@@ -51,7 +51,7 @@ fn collect(timed: &mut Drive, twin: &mut Twin, random: &mut Random, now: u64) {
 #[test]
 fn ten_thousand_random_requests_take_the_same_time_as_by_the_rule() {
     let timing = Timing::from_spec(&"femu:unit=request,priority=femu".parse().unwrap()).unwrap();
-    let mut timed = Drive::new(&timing, &Geometry::new(64, 256, 4096).unwrap());
+    let mut timed = BareDrive::new(&timing, &Geometry::new(64, 256, 4096).unwrap());
     let mut twin = Twin { available: [0; LUNS] };
     let (mut random, mut now, mut waits) = (Random(1), 0, 0);
     for request in 0..10_000 {

@@ -1,6 +1,6 @@
 //! A merge that is timed as one takes as long as its copies one by one.
 
-use crate::drive::Drive;
+use crate::drive::BareDrive;
 use ftlab_flash::{BlockId, Cause, Flash, Geometry, Lpn, Merge, Page, Ppn};
 use ftlab_host::Timing;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -11,20 +11,20 @@ const PAGES_PER_BLOCK: u32 = 128;
 
 /// Drives that differ in whether they are told of merges or of copies.
 struct Both {
-    at_once: Drive,
-    one_by_one: Drive,
+    at_once: BareDrive,
+    one_by_one: BareDrive,
 }
 
 impl Both {
     fn new(timing: &str) -> Self {
         let timing = Timing::from_spec(&timing.parse().unwrap()).unwrap();
         let geometry = Geometry::new(BLOCKS, PAGES_PER_BLOCK, 4096).unwrap();
-        let mut timed = Drive::new(&timing, &geometry);
+        let mut timed = BareDrive::new(&timing, &geometry);
         timed.measure();
         Self { at_once: timed.clone(), one_by_one: timed }
     }
 
-    fn each(&mut self, mut act: impl FnMut(&mut Drive)) {
+    fn each(&mut self, mut act: impl FnMut(&mut BareDrive)) {
         act(&mut self.at_once);
         act(&mut self.one_by_one);
     }
@@ -56,7 +56,7 @@ impl Both {
     fn check(&mut self) {
         assert_eq!(self.at_once.chip().end_ns(), self.one_by_one.chip().end_ns());
         assert_eq!(self.at_once.take_done_ns(), self.one_by_one.take_done_ns());
-        let [at_once, one_by_one] = [&self.at_once, &self.one_by_one].map(Drive::measured);
+        let [at_once, one_by_one] = [&self.at_once, &self.one_by_one].map(BareDrive::measured);
         assert_eq!(at_once.work, one_by_one.work);
         assert_eq!(at_once.elapsed_ns, one_by_one.elapsed_ns);
         assert_eq!(at_once.occupied, one_by_one.occupied);

@@ -1,21 +1,21 @@
 //! Response times against closed forms of queueing theory.
 
-use crate::drive::Drive;
+use crate::drive::BareDrive;
 use ftlab_flash::{Cause, Flash, Geometry, Lpn, Page, Ppn};
 use ftlab_host::{Arrival, HostOp, Measured, Timing};
 
 const REQUESTS: u32 = 1_000_000;
 
 /// Blocks of 1,024 pages that are striped over all LUNs.
-fn timed(timing: &str) -> Drive {
+fn timed(timing: &str) -> BareDrive {
     let timing = Timing::from_spec(&timing.parse().unwrap()).unwrap();
-    let mut timed = Drive::new(&timing, &Geometry::new(64, 1024, 4096).unwrap());
+    let mut timed = BareDrive::new(&timing, &Geometry::new(64, 1024, 4096).unwrap());
     timed.measure();
     timed
 }
 
 /// A request of one page.
-fn ask(timed: &mut Drive, op: HostOp, arrival: Arrival, page: u32) {
+fn ask(timed: &mut BareDrive, op: HostOp, arrival: Arrival, page: u32) {
     let _ = timed.begin_request(op, arrival);
     if op == HostOp::Write {
         timed.program(Ppn(page), Page::new(Lpn(0), &[]), Cause::Host.awaited()).unwrap();

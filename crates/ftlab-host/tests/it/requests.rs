@@ -1,6 +1,6 @@
 //! Response times, in microseconds, on flash of four blocks.
 
-use crate::drive::Drive;
+use crate::drive::BareDrive;
 use ftlab_flash::{
     BlockId, Cause, Flash, Geometry, Hint, Lpn, LunWork, Page, Ppn, Purpose, Slice, Wait,
 };
@@ -14,16 +14,16 @@ const MERGE: Purpose = Cause::Merge.awaited();
 const LATER: Purpose = Cause::Move.unawaited();
 
 /// 4 blocks of 4 pages; read 10, program 100, erase 1000, transfer 1, all in microseconds.
-fn timed(more: &str) -> Drive {
+fn timed(more: &str) -> BareDrive {
     let spec = format!("slc:read-us=10,program-us=100,erase-us=1000,transfer-us=1{more}");
     let timing = Timing::from_spec(&spec.parse().unwrap()).unwrap();
-    let mut timed = Drive::new(&timing, &Geometry::new(4, 4, 4096).unwrap());
+    let mut timed = BareDrive::new(&timing, &Geometry::new(4, 4, 4096).unwrap());
     timed.measure();
     timed
 }
 
 /// Writes pages; the response time of each in microseconds.
-fn write(timed: &mut Drive, pages: &[u32]) -> Vec<u64> {
+fn write(timed: &mut BareDrive, pages: &[u32]) -> Vec<u64> {
     let mut response = |page: &u32| {
         timed.program(Ppn(*page), PAGE, HOST).unwrap();
         timed.end_interval().response_max_ns / 1000
@@ -31,7 +31,7 @@ fn write(timed: &mut Drive, pages: &[u32]) -> Vec<u64> {
     pages.iter().map(&mut response).collect()
 }
 
-fn elapsed_us(timed: &Drive) -> u64 {
+fn elapsed_us(timed: &BareDrive) -> u64 {
     timed.measured().elapsed_ns / 1000
 }
 
@@ -141,7 +141,7 @@ fn intervals_add_up_to_the_whole() {
 }
 
 /// A read of these pages as a request; the response time in nanoseconds.
-fn read(timed: &mut Drive, arrival: Arrival, pages: &[Option<u32>]) -> u64 {
+fn read(timed: &mut BareDrive, arrival: Arrival, pages: &[Option<u32>]) -> u64 {
     let _ = timed.begin_request(HostOp::Read, arrival);
     let begin = timed.chip().now_ns();
     for page in pages {
@@ -230,20 +230,20 @@ fn random_arrivals_come_at_their_rate() {
 }
 
 /// A write of this page as a request, with a collection before it or not.
-fn ask_to_write(timed: &mut Drive, arrival_ns: u64, page: u32) {
+fn ask_to_write(timed: &mut BareDrive, arrival_ns: u64, page: u32) {
     let _ = timed.begin_request(HostOp::Write, Arrival::At(arrival_ns));
     timed.program(Ppn(page), PAGE, HOST).unwrap();
     timed.end_request();
 }
 
-fn ask_to_read(timed: &mut Drive, arrival_ns: u64, page: u32) {
+fn ask_to_read(timed: &mut BareDrive, arrival_ns: u64, page: u32) {
     let _ = timed.begin_request(HostOp::Read, Arrival::At(arrival_ns));
     timed.read_for_host(Some(Ppn(page)));
     timed.end_request();
 }
 
 /// The longest response times of reads and writes, and the elapsed time, in microseconds.
-fn longest_us(timed: &Drive) -> [u64; 3] {
+fn longest_us(timed: &BareDrive) -> [u64; 3] {
     let measured = timed.measured();
     let [read, write, ..] = measured.requests.unwrap().of.map(|times| times.max_ns() / 1000);
     [read, write, measured.elapsed_ns / 1000]
@@ -322,7 +322,7 @@ fn collections_come_before_or_after_the_host() {
 }
 
 /// What all reads and all writes waited for, in microseconds: own, LUN, channel, collection, erase, buffer.
-fn waits_us(timed: &Drive) -> [[u64; 6]; 2] {
+fn waits_us(timed: &BareDrive) -> [[u64; 6]; 2] {
     let waits = timed.measured().requests.unwrap().waits.unwrap();
     [&waits[0], &waits[1]]
         .map(|of| std::array::from_fn(|cause| of.all().waits.get(Wait::ALL[cause]) / 1000))
@@ -368,7 +368,7 @@ fn requests_wait_for_what_is_in_their_way() {
 }
 
 /// Pages of the write buffer go to flash page after page, from `next` on.
-fn program_buffered(timed: &mut Drive, next: &mut u32, step: impl Fn(&mut Drive) -> bool) {
+fn program_buffered(timed: &mut BareDrive, next: &mut u32, step: impl Fn(&mut BareDrive) -> bool) {
     while step(timed) {
         timed.program(Ppn(*next), PAGE, HOST).unwrap();
         *next += 1;
@@ -402,11 +402,11 @@ fn writes_wait_for_room_in_the_buffer_or_there_for_their_program() {
 }
 
 /// A timing with the slowest requests.
-fn watched(more: &str, slowest: usize) -> Drive {
+fn watched(more: &str, slowest: usize) -> BareDrive {
     let spec =
         format!("slc:read-us=10,program-us=100,erase-us=1000,transfer-us=1,unit=request{more}");
     let timing = Timing::from_spec(&spec.parse().unwrap()).unwrap().keep_slowest(slowest);
-    let mut timed = Drive::new(&timing, &Geometry::new(4, 4, 4096).unwrap());
+    let mut timed = BareDrive::new(&timing, &Geometry::new(4, 4, 4096).unwrap());
     timed.measure();
     timed
 }

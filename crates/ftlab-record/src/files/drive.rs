@@ -20,13 +20,13 @@ pub(super) type Extent = (u64, u64);
 
 /// The chunks in use.
 #[derive(Debug, Default)]
-pub(super) struct Drive {
+pub(super) struct Chunks {
     free: BinaryHeap<Reverse<u32>>,
     /// Number of chunks ever in use.
     chunks: u32,
 }
 
-impl Drive {
+impl Chunks {
     fn take(&mut self) -> u32 {
         if let Some(Reverse(chunk)) = self.free.pop() {
             return chunk;
@@ -52,12 +52,17 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Allocates space for `bytes` that were written before.
-    pub(super) fn reserve(&mut self, bytes: u64, drive: &mut Drive) {
+    pub(super) fn reserve(&mut self, bytes: u64, drive: &mut Chunks) {
         self.write(0..bytes, drive, |_| {});
     }
 
     /// Passes the sectors of a write to `each`, in order, in as few pieces as possible.
-    pub(super) fn write(&mut self, bytes: Range<u64>, drive: &mut Drive, each: impl FnMut(Extent)) {
+    pub(super) fn write(
+        &mut self,
+        bytes: Range<u64>,
+        drive: &mut Chunks,
+        each: impl FnMut(Extent),
+    ) {
         if bytes.is_empty() {
             return;
         }
@@ -73,7 +78,7 @@ impl Layout {
     }
 
     /// Truncates the file at `bytes`, and passes the freed sectors to `each`.
-    pub(super) fn truncate(&mut self, bytes: u64, drive: &mut Drive, each: impl FnMut(Extent)) {
+    pub(super) fn truncate(&mut self, bytes: u64, drive: &mut Chunks, each: impl FnMut(Extent)) {
         self.punch(bytes..u64::MAX, each);
         let cut = self.chunks.split_off(&bytes.div_ceil(CHUNK_BYTES));
         drive.free.extend(cut.into_values().map(Reverse));
@@ -108,7 +113,7 @@ mod tests {
 
     const C: u64 = CHUNK_BYTES;
 
-    fn write(layout: &mut Layout, drive: &mut Drive, bytes: Range<u64>) -> Vec<Extent> {
+    fn write(layout: &mut Layout, drive: &mut Chunks, bytes: Range<u64>) -> Vec<Extent> {
         let mut extents = Vec::new();
         layout.write(bytes, drive, |extent| extents.push(extent));
         extents
@@ -116,7 +121,7 @@ mod tests {
 
     #[test]
     fn files_that_grow_together_take_turns() {
-        let (mut drive, mut a, mut b) = (Drive::default(), Layout::default(), Layout::default());
+        let (mut drive, mut a, mut b) = (Chunks::default(), Layout::default(), Layout::default());
         assert_eq!(write(&mut a, &mut drive, 0..2 * C), [(0, 256)]);
         assert_eq!(write(&mut b, &mut drive, 0..1), [(256, 1)]);
         assert_eq!(write(&mut a, &mut drive, 2 * C - 512..2 * C + 1), [(255, 1), (384, 1)]);
@@ -127,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_off_is_free_for_others() {
-        let (mut drive, mut a, mut b) = (Drive::default(), Layout::default(), Layout::default());
+        let (mut drive, mut a, mut b) = (Chunks::default(), Layout::default(), Layout::default());
         a.reserve(3 * C, &mut drive);
         let mut freed = Vec::new();
         a.truncate(C + 100, &mut drive, |extent| freed.push(extent));
@@ -141,7 +146,7 @@ mod tests {
 
     #[test]
     fn holes_are_nowhere() {
-        let (mut drive, mut a) = (Drive::default(), Layout::default());
+        let (mut drive, mut a) = (Chunks::default(), Layout::default());
         assert_eq!(write(&mut a, &mut drive, 5 * C..5 * C + 512), [(0, 1)]);
         let mut punched = Vec::new();
         a.punch(0..u64::MAX, |extent| punched.push(extent));

@@ -1,6 +1,6 @@
 //! The files below the directory: their names, their sizes, and their places on the drive.
 
-use super::drive::{Drive, Extent, Layout};
+use super::drive::{Chunks, Extent, Layout};
 use crate::RecordError;
 use ftlab_trace::{Op, RequestBatch};
 use rustc_hash::FxHashMap;
@@ -50,7 +50,7 @@ pub(super) struct Tree {
     root: String,
     names: FxHashMap<String, usize>,
     files: Vec<File>,
-    pub(super) drive: Drive,
+    pub(super) drive: Chunks,
     pub(super) bytes_written: u64,
 }
 
@@ -61,7 +61,7 @@ impl Tree {
             root: root.to_string_lossy().into_owned(),
             names: FxHashMap::default(),
             files: Vec::new(),
-            drive: Drive::default(),
+            drive: Chunks::default(),
             bytes_written: 0,
         };
         tree.add_directory(root, &mut FxHashMap::default())?;

@@ -3,7 +3,7 @@
 use ftlab_flash::BlockId;
 use ftlab_ftl::algorithms::two_r::TwoRGreedy;
 use ftlab_ftl::page::{
-    Drive, Hints, HostWrite, Phase, Policy, Relocation, Stream, StreamId, Victims,
+    DriveState, Hints, HostWrite, Phase, Policy, Relocation, Stream, StreamId, Victims,
 };
 use ftlab_ftl::registry::{DriveShape, FitContext, PolicyEntry};
 use ftlab_ftl::{Archive, Metadata, State, StateError};
@@ -79,15 +79,15 @@ impl Policy for ShortLived {
         vec![stream("short", false), stream("long", true)]
     }
 
-    fn place_host(&mut self, write: HostWrite, _: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, _: &DriveState) -> StreamId {
         StreamId(u8::from(write.hint.lifetime.this > self.most))
     }
 
-    fn place_relocation(&mut self, _: Relocation, _: &Drive) -> StreamId {
+    fn place_relocation(&mut self, _: Relocation, _: &DriveState) -> StreamId {
         StreamId(1)
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         let sealed = blocks.filter(|block| drive.phase(*block) == Phase::Sealed);
         let emptiest = sealed.min_by_key(|block| drive.valid_pages(*block));

@@ -12,12 +12,12 @@ pub(super) enum Kind {
 
 /// A drive, by one of its names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Drive {
+pub(super) struct DriveName {
     pub(super) kind: Kind,
     name: String,
 }
 
-impl fmt::Display for Drive {
+impl fmt::Display for DriveName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
             Kind::Device => "",
@@ -28,7 +28,7 @@ impl fmt::Display for Drive {
     }
 }
 
-impl Drive {
+impl DriveName {
     pub(super) fn device(name: &str) -> Option<Self> {
         device(name).map(|name| Self { kind: Kind::Device, name })
     }
@@ -59,32 +59,32 @@ impl Drive {
 }
 
 /// The drives that a line names.
-pub(super) fn named(line: &str) -> Vec<Drive> {
+pub(super) fn named(line: &str) -> Vec<DriveName> {
     let mut drives = Vec::new();
     if let Some((label, name)) = line.split_once(':') {
         let label = label.trim();
         if label.eq_ignore_ascii_case("serial number") || label.eq_ignore_ascii_case("sn") {
-            drives.extend(Drive::serial(name));
+            drives.extend(DriveName::serial(name));
         }
     }
     if let Some((_, group)) = line.split_once("Group ID:") {
         let group = group.split_whitespace().next().unwrap_or_default();
-        drives.push(Drive::group(group));
+        drives.push(DriveName::group(group));
     }
     if let Some((_, group)) = line.split_once("endgid") {
         let group = group.trim_start_matches(|c: char| c.is_whitespace() || "\"':=".contains(c));
         let end = group.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(group.len());
-        drives.extend((end > 0).then(|| Drive::group(&group[..end])));
+        drives.extend((end > 0).then(|| DriveName::group(&group[..end])));
     }
     // Plugins print this field with a drive's name in it, whichever drive it is.
     let may_name = line.contains("nvme") || line.contains("/dev/") || line.contains("/ng");
     if may_name && !line.contains("NUSE") {
         let words = line.split(|c: char| c.is_whitespace() || "=:,;()[]\"'{}".contains(c));
-        drives.extend(words.filter_map(Drive::device));
+        drives.extend(words.filter_map(DriveName::device));
     }
     if let Some((_, address)) = line.split_once("Controller at ") {
         let name = address.split_whitespace().next().unwrap_or_default();
-        drives.push(Drive { kind: Kind::Device, name: name.to_owned() });
+        drives.push(DriveName { kind: Kind::Device, name: name.to_owned() });
     }
     drives
 }

@@ -3,7 +3,7 @@
 use super::asked::Counters;
 use super::ata::{self, Attribute};
 use super::catalogue::{Entry, Form, HIGH, Meaning, Section, Unit, entry, half};
-use super::drives::{Drive, named};
+use super::drives::{DriveName, named};
 use super::number::only;
 use super::samples::Samples;
 use super::units::{LARGE, as_named, in_brackets};
@@ -108,12 +108,12 @@ impl Told<'_> {
 
     fn drive(&mut self, key: &str, value: &Value) {
         if key.eq_ignore_ascii_case("endgid") {
-            self.samples.of_drives([Drive::group(value.to_string().trim_matches('"'))]);
+            self.samples.of_drives([DriveName::group(value.to_string().trim_matches('"'))]);
         }
         let Value::String(text) = value else { return };
         let key = key.to_ascii_lowercase().replace(['_', ' '], "");
         if matches!(key.as_str(), "serialnumber" | "serial" | "sn") {
-            self.samples.of_drives(Drive::serial(text));
+            self.samples.of_drives(DriveName::serial(text));
         } else if DEVICES.contains(&key.as_str()) || key.ends_with("smartlog") {
             self.samples.of_drives(named(text));
         }
@@ -121,7 +121,7 @@ impl Told<'_> {
 
     fn field(&mut self, name: &str, value: &Value, section: Section) -> Result<(), String> {
         if value.is_object() || value.is_array() {
-            self.samples.of_drives(Drive::key(name));
+            self.samples.of_drives(DriveName::key(name));
         }
         let entry = entry(name);
         let is_asked = self.counters.plain_names().any(|own| own == super::words::plain(name));

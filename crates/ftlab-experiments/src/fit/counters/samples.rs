@@ -2,7 +2,7 @@
 
 use super::asked::{Counters, option};
 use super::catalogue::{Meaning, Side, Unit};
-use super::drives::{Drive, Kind};
+use super::drives::{DriveName, Kind};
 use super::reading::{ReadAs, Reading};
 use super::words::plain;
 use std::collections::{BTreeSet, HashSet};
@@ -31,9 +31,9 @@ pub(super) struct Samples {
     pub(super) seen: Vec<Seen>,
     told: Vec<Told>,
     /// The drives of which something is told.
-    drives: Vec<Drive>,
+    drives: Vec<DriveName>,
     /// What was named last, of each kind of names.
-    current: Vec<Drive>,
+    current: Vec<DriveName>,
     /// Attributes without a name that may be what is missing.
     pub(super) unnamed: BTreeSet<u8>,
     /// Names that sound like counters of a side, and that no tool here has.
@@ -110,7 +110,7 @@ impl Samples {
     }
 
     /// What is told from now on is of these drives.
-    pub(super) fn of_drives(&mut self, drives: impl IntoIterator<Item = Drive>) {
+    pub(super) fn of_drives(&mut self, drives: impl IntoIterator<Item = DriveName>) {
         for drive in drives {
             self.current.retain(|other| other.kind != drive.kind);
             self.current.push(drive);

@@ -4,7 +4,7 @@ use super::asked::Counters;
 use super::ata;
 use super::catalogue::{Meaning, Section, Side, Unit, entry, half};
 use super::column::{Column, Row};
-use super::drives::{Drive, Kind};
+use super::drives::{DriveName, Kind};
 use super::number::only;
 use super::samples::{Rows, Samples};
 use super::units::{as_named, is_rate};
@@ -214,7 +214,7 @@ fn told(
     for (row, (_, cells)) in rows.iter().enumerate() {
         let named = drives.iter().filter_map(|(place, kind)| Some((cells.get(*place)?, *kind)));
         let named = named.filter(|(cell, _)| !cell.is_empty());
-        samples.of_drives(named.map(|(cell, kind)| Drive::of_table(kind, cell)));
+        samples.of_drives(named.map(|(cell, kind)| DriveName::of_table(kind, cell)));
         for column in &columns {
             if let Some(value) = column.value(row) {
                 samples.tell(column.name, None, &column.meanings, value, counters);
@@ -256,7 +256,8 @@ fn drives(names: &[Cow<'_, str>], rows: &[Row<'_>]) -> Vec<(usize, Kind)> {
         let has = |own: &[&str]| own.contains(&name.as_str());
         let cells = rows.iter().filter_map(|(_, cells)| cells.get(place));
         let mut told = cells.filter(|cell| !cell.is_empty()).peekable();
-        let mut is_device = || told.peek().is_some() && told.all(|cell| Drive::key(cell).is_some());
+        let mut is_device =
+            || told.peek().is_some() && told.all(|cell| DriveName::key(cell).is_some());
         match () {
             () if has(&SERIALS) => Some(Kind::Serial),
             () if has(&GROUPS) => Some(Kind::Group),

@@ -75,7 +75,7 @@ use crate::algorithms::dogi::hot::HotBound;
 use crate::algorithms::placement::classes::log2;
 use crate::algorithms::tools::network::Network;
 use crate::algorithms::tools::samples::Samples;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{BlockScore, HostWrite, Policy, Relocation, SampleBytes, Victims};
 use crate::state::state;
@@ -272,7 +272,7 @@ impl PolicyEntry for Dogi {
 /// The stream that fills blocks of the group with these categories: first what is open of one that has no group any
 /// more.
 #[inline]
-fn stream_of((lowest, top): (usize, usize), drive: &Drive) -> StreamId {
+fn stream_of((lowest, top): (usize, usize), drive: &DriveState) -> StreamId {
     let is_open = |&category: &usize| drive.open_block(stream(category)).is_some();
     stream((lowest..top).find(is_open).unwrap_or(top))
 }
@@ -280,7 +280,7 @@ fn stream_of((lowest, top): (usize, usize), drive: &Drive) -> StreamId {
 impl Dogi {
     /// Does what is due at the present write clock.
     #[cold]
-    fn turn(&mut self, drive: &Drive) {
+    fn turn(&mut self, drive: &DriveState) {
         let now = drive.write_clock();
         let is_due = self.next.map(|next| now >= next);
         for (next, period) in self.next.iter_mut().zip(self.periods) {
@@ -301,7 +301,7 @@ impl Dogi {
     }
 
     /// Trains the network on what became known, and groups categories by how well it predicts them.
-    fn retrain(&mut self, drive: &Drive) {
+    fn retrain(&mut self, drive: &DriveState) {
         let last_bound = self.bounds[CATEGORIES - 2];
         self.samples.settle_old(last_bound + 1, drive.write_clock());
         if self.samples.known.len() < SAMPLES_MIN {
@@ -323,7 +323,7 @@ impl Dogi {
         self.hot_traffic = HotTraffic::default();
     }
 
-    fn demand(&self, drive: &Drive) -> Demand {
+    fn demand(&self, drive: &DriveState) -> Demand {
         let HotTraffic { writes, hot_writes, victims, moved } = self.hot_traffic;
         let pages_per_block = f64::from(self.pages_per_block);
         Demand {
@@ -370,7 +370,7 @@ impl Policy for Dogi {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let now = drive.write_clock();
         if self.next.iter().any(|&next| now >= next) {
             self.turn(drive);
@@ -425,7 +425,7 @@ impl Policy for Dogi {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         self.hot.count_moved();
         let known = &mut self.pages[page.lpn.index()];
         let category = std::mem::replace(&mut known.category, IS_MOVED);
@@ -451,11 +451,11 @@ impl Policy for Dogi {
         stream_of(self.groups.of(top), drive)
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         self.choose_victims(drive, victims);
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         let formula = match self.last {
             LastGroup::Greedy => "invalid pages, in the last and the frozen group",
             LastGroup::CostBenefit => "age^(1/2) x (1 - u) / u, in the last and the frozen group",
@@ -464,11 +464,11 @@ impl Policy for Dogi {
         is_last.then(|| BlockScore { formula, value: self.score(block, drive) })
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         self.opened_at[block.index()] = drive.write_clock();
     }
 
-    fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {
+    fn on_trim(&mut self, lpn: Lpn, drive: &DriveState) {
         self.samples.end(lpn, drive.write_clock());
     }
 
@@ -494,7 +494,7 @@ impl Policy for Dogi {
         self.samples.sample_bytes(logical_pages)
     }
 
-    fn check(&self, _drive: &Drive) -> Result<(), String> {
+    fn check(&self, _drive: &DriveState) -> Result<(), String> {
         if self.hot.bound < u64::from(self.pages_per_block) {
             return Err(format!("hot pages live for {} host writes", self.hot.bound));
         }

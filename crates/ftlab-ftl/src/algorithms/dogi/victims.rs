@@ -2,7 +2,7 @@
 
 use crate::algorithms::dogi::policy::{Candidates, Dogi, HOT, LastGroup};
 use crate::page::policy::Victims;
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use ftlab_flash::BlockId;
 
 /// Expired blocks without an invalid page that a collection moves at most.
@@ -10,7 +10,7 @@ const FULL_VICTIMS_MAX: usize = 4;
 
 impl Dogi {
     /// Expired blocks until one has an invalid page, or else the best one.
-    pub(super) fn choose_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    pub(super) fn choose_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         while victims.invalid_pages() == 0
             && victims.blocks().len() < FULL_VICTIMS_MAX
             && let Some(block) = self.expired(drive, victims)
@@ -24,7 +24,10 @@ impl Dogi {
         }
     }
 
-    fn eligible<'a>(drive: &'a Drive, victims: &Victims) -> impl Iterator<Item = BlockId> + 'a {
+    fn eligible<'a>(
+        drive: &'a DriveState,
+        victims: &Victims,
+    ) -> impl Iterator<Item = BlockId> + 'a {
         let most = victims.valid_pages_max();
         let chosen = victims.blocks().to_vec();
         (0..drive.geometry().blocks()).map(BlockId).filter(move |&block| {
@@ -35,7 +38,7 @@ impl Dogi {
     }
 
     /// The oldest block of the first group that has expired ones.
-    fn expired(&self, drive: &Drive, victims: &Victims) -> Option<BlockId> {
+    fn expired(&self, drive: &DriveState, victims: &Victims) -> Option<BlockId> {
         let now = drive.write_clock();
         let is_expired = |&block: &BlockId| {
             let bound = self.bound(drive.stream_of(block));
@@ -46,7 +49,7 @@ impl Dogi {
     }
 
     /// What a block of the last group is worth as a victim.
-    pub(super) fn score(&self, block: BlockId, drive: &Drive) -> f64 {
+    pub(super) fn score(&self, block: BlockId, drive: &DriveState) -> f64 {
         let pages = f64::from(drive.pages_per_block());
         let valid = f64::from(drive.valid_pages(block));
         match self.last {
@@ -60,7 +63,7 @@ impl Dogi {
     }
 
     /// The best block without a bound that has an invalid page, or of all if there is none.
-    fn best_of_last(&self, drive: &Drive, victims: &Victims) -> Option<BlockId> {
+    fn best_of_last(&self, drive: &DriveState, victims: &Victims) -> Option<BlockId> {
         let gains = |&block: &BlockId| drive.valid_pages(block) < drive.pages_per_block();
         let blocks = || Self::eligible(drive, victims).filter(gains);
         let best = |blocks: &mut dyn Iterator<Item = BlockId>| {
@@ -76,7 +79,7 @@ impl Dogi {
         found.map(|(_, block)| block)
     }
 
-    fn choose(&mut self, block: BlockId, drive: &Drive, victims: &mut Victims) {
+    fn choose(&mut self, block: BlockId, drive: &DriveState, victims: &mut Victims) {
         let valid = drive.valid_pages(block);
         if drive.stream_of(block) == HOT {
             self.hot_traffic.victims += 1;

@@ -1,7 +1,7 @@
 //! How over-provisioned space is divided among groups.
 
 use crate::algorithms::groups::group::{GROUPS_MAX, Groups};
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::state::state;
 
 /// A group whose pages are hit less than this share as often as those of the next is very cold.
@@ -70,7 +70,7 @@ impl Allocator {
     pub(crate) fn apply(
         &mut self,
         groups: &mut Groups,
-        drive: &Drive,
+        drive: &DriveState,
         frequency: impl Fn(usize, &Groups) -> f64,
     ) {
         let total = groups.over_provisioning(drive);

@@ -3,7 +3,7 @@
 use crate::algorithms::groups::group::{GROUPS_MAX, Groups};
 use crate::algorithms::tools::hash::{below, hash};
 use crate::memory::prefetch;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::FitContext;
 use crate::state::state;
 use crate::{Archive, Metadata, State, StateError};
@@ -171,7 +171,7 @@ impl Detector {
     /// The group that takes a page which the host writes.
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
-    pub(crate) fn host(&mut self, lpn: Lpn, groups: &Groups, drive: &Drive) -> u8 {
+    pub(crate) fn host(&mut self, lpn: Lpn, groups: &Groups, drive: &DriveState) -> u8 {
         match self {
             Self::Oracle(oracle) => oracle.group(lpn),
             Self::Bloom(filters) => {

@@ -62,7 +62,7 @@ use crate::algorithms::groups::detector::{AddressShares, Detector, DetectorChoic
 use crate::algorithms::groups::group::{GROUPS_MAX, Groups};
 use crate::algorithms::groups::grouped::{GroupRule, Grouped};
 use crate::algorithms::groups::surplus::Cleaning;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, FitContext, OracleGroup, PolicyEntry};
 use crate::state::state;
 use ftlab_spec::{OrAuto, SpecError};
@@ -180,7 +180,7 @@ impl PolicyEntry for FdpFreq {
 
 impl FdpFreqRule {
     /// An empty group above the hottest, if that is large enough and there may be another.
-    fn grow(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &Drive) {
+    fn grow(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &DriveState) {
         self.hold = self.hold.saturating_sub(1);
         let count = groups.order().len();
         if count < self.groups_max
@@ -195,7 +195,7 @@ impl FdpFreqRule {
 }
 
 impl GroupRule for FdpFreqRule {
-    fn end_interval(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &Drive) {
+    fn end_interval(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &DriveState) {
         if self.swap_at.is_some_and(|write| drive.write_clock() >= write) {
             detector.swap(self.swap);
             self.swap_at = None;

@@ -1,7 +1,7 @@
 //! Groups of blocks: what they hold, where their pages go, and which of them gives up a block.
 
 use crate::algorithms::tools::block_list::BlockList;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::DriveShape;
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
@@ -202,7 +202,7 @@ impl Groups {
 
     /// The stream for a page that the host writes to `group`.
     #[inline]
-    pub(crate) fn place_host(&mut self, group: u8, set: OpenSet, drive: &Drive) -> StreamId {
+    pub(crate) fn place_host(&mut self, group: u8, set: OpenSet, drive: &DriveState) -> StreamId {
         let to = self.get_mut(group);
         to.size += 1;
         to.interval_writes += 1;
@@ -221,7 +221,7 @@ impl Groups {
         from: u8,
         group: u8,
         set: OpenSet,
-        drive: &Drive,
+        drive: &DriveState,
     ) -> StreamId {
         let mut stream = self.frontier(group, set, drive);
         let mut to = group;
@@ -239,7 +239,7 @@ impl Groups {
 
     /// The stream that takes the next page of `group`.
     #[inline]
-    fn frontier(&mut self, group: u8, set: OpenSet, drive: &Drive) -> StreamId {
+    fn frontier(&mut self, group: u8, set: OpenSet, drive: &DriveState) -> StreamId {
         if self.get(group).drains != NONE
             && let Some(stream) = self.drain(group, set, drive)
         {
@@ -255,7 +255,7 @@ impl Groups {
     /// An open block of `set` with room that `group` has taken over from groups merged into it. Those of
     /// which no set has room are forgotten on the way.
     #[cold]
-    fn drain(&mut self, group: u8, set: OpenSet, drive: &Drive) -> Option<StreamId> {
+    fn drain(&mut self, group: u8, set: OpenSet, drive: &DriveState) -> Option<StreamId> {
         let mut last = group;
         while self.get(last).drains != NONE {
             let merged = self.get(last).drains;
@@ -284,7 +284,7 @@ impl Groups {
         &self,
         stream: StreamId,
         set: OpenSet,
-        drive: &Drive,
+        drive: &DriveState,
     ) -> Option<(StreamId, BlockId)> {
         if drive.has_room_in(set, stream) {
             return None;
@@ -294,7 +294,7 @@ impl Groups {
         streams.into_iter().find_map(open)
     }
 
-    pub(crate) fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    pub(crate) fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         let stream = drive.stream_of(block);
         let group = self.owners[stream.index()];
         self.keep_draining(group, (stream.index() / self.units) as u8);
@@ -357,7 +357,7 @@ impl Groups {
         (0..pages).for_each(|_| self.get_mut(group).blocks.invalidate(block));
     }
 
-    pub(crate) fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    pub(crate) fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         let group = self.group_of(block);
         self.get_mut(group).blocks.remove(block);
         self.donate(drive);
@@ -376,7 +376,7 @@ impl Groups {
     }
 
     /// Verifies that each group lists its blocks and counts its pages.
-    pub(crate) fn check(&self, drive: &Drive) -> Result<(), String> {
+    pub(crate) fn check(&self, drive: &DriveState) -> Result<(), String> {
         let mut sizes = [0; GROUPS_MAX];
         for lpn in 0..drive.logical_pages() {
             if let Some(page) = drive.flash_page(ftlab_flash::Lpn(lpn)) {

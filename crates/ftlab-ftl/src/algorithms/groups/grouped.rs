@@ -3,7 +3,7 @@
 use crate::algorithms::groups::detector::Detector;
 use crate::algorithms::groups::group::Groups;
 use crate::algorithms::groups::surplus::Cleaning;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::stream::{Stream, StreamId};
 use crate::{Archive, Metadata, State, StateError};
@@ -12,7 +12,7 @@ use ftlab_flash::{BlockId, Lpn};
 /// What sets policies over groups apart.
 pub trait GroupRule: State + Send + 'static {
     /// Works out the targets of all groups, and whatever else changes from interval to interval.
-    fn end_interval(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &Drive);
+    fn end_interval(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &DriveState);
 
     /// Whether `group` may give a block to the one that asks for it.
     fn may_give(groups: &Groups, group: u8, requester: u8) -> bool;
@@ -43,7 +43,7 @@ impl<R: GroupRule> Grouped<R> {
     }
 
     #[cold]
-    fn end_interval(&mut self, drive: &Drive) {
+    fn end_interval(&mut self, drive: &DriveState) {
         self.left = self.interval;
         self.rule.end_interval(&mut self.groups, &mut self.detector, drive);
         self.groups.consider_movement();
@@ -71,7 +71,7 @@ impl<R: GroupRule> Policy for Grouped<R> {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         if self.left == 0 {
             self.end_interval(drive);
         }
@@ -81,7 +81,7 @@ impl<R: GroupRule> Policy for Grouped<R> {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         let present = self.groups.group_of(page.victim);
         let group = self.detector.relocation(page.lpn, present, &self.groups);
         self.groups.place_relocation(present, group, page.set, drive)
@@ -92,7 +92,7 @@ impl<R: GroupRule> Policy for Grouped<R> {
         self.detector.fetch_ahead(lpn, self.groups.group_of(block));
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         self.groups.select(self.cleaning, drive, victims, R::may_give);
     }
 
@@ -101,40 +101,40 @@ impl<R: GroupRule> Policy for Grouped<R> {
         self.groups.movement_is_due()
     }
 
-    fn select_wanted(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_wanted(&mut self, drive: &DriveState, victims: &mut Victims) {
         self.groups.select_movement(self.cleaning, drive, victims);
     }
 
-    fn free_block(&self, stream: StreamId, drive: &Drive) -> Option<BlockId> {
+    fn free_block(&self, stream: StreamId, drive: &DriveState) -> Option<BlockId> {
         self.groups.free_block(stream, drive)
     }
 
-    fn kept_from(&self, stream: StreamId, drive: &Drive) -> u32 {
+    fn kept_from(&self, stream: StreamId, drive: &DriveState) -> u32 {
         self.groups.kept_from(stream, self.cleaning, drive)
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         self.groups.on_block_opened(block, drive);
     }
 
-    fn on_block_sealed(&mut self, block: BlockId, _drive: &Drive) {
+    fn on_block_sealed(&mut self, block: BlockId, _drive: &DriveState) {
         self.groups.on_block_sealed(block);
     }
 
     #[inline]
-    fn on_invalidate(&mut self, block: BlockId, _drive: &Drive) {
+    fn on_invalidate(&mut self, block: BlockId, _drive: &DriveState) {
         self.groups.on_invalidate(block);
     }
 
-    fn on_adopted(&mut self, wanted: StreamId, block: BlockId, _drive: &Drive) {
+    fn on_adopted(&mut self, wanted: StreamId, block: BlockId, _drive: &DriveState) {
         self.groups.on_adopted(wanted, block);
     }
 
-    fn on_pages_lost(&mut self, block: BlockId, pages: u32, _drive: &Drive) {
+    fn on_pages_lost(&mut self, block: BlockId, pages: u32, _drive: &DriveState) {
         self.groups.on_pages_lost(block, pages);
     }
 
-    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         self.groups.on_block_erased(block, drive);
     }
 
@@ -146,7 +146,7 @@ impl<R: GroupRule> Policy for Grouped<R> {
         self.groups.bytes() + self.detector.bytes()
     }
 
-    fn check(&self, drive: &Drive) -> Result<(), String> {
+    fn check(&self, drive: &DriveState) -> Result<(), String> {
         self.groups.check(drive)
     }
 }

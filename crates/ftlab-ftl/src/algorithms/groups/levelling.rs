@@ -3,7 +3,7 @@
 use crate::algorithms::groups::group::{Group, Groups, UNITS_MAX};
 use crate::algorithms::groups::surplus::Cleaning;
 use crate::page::policy::Victims;
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::stream::StreamId;
 use ftlab_flash::BlockId;
 
@@ -17,7 +17,7 @@ impl Groups {
 
     /// The free block to open for `stream`: one of its LUN, if there is any; the least worn one for the
     /// hotter half of the groups, the most worn one for the others.
-    pub(crate) fn free_block(&self, stream: StreamId, drive: &Drive) -> Option<BlockId> {
+    pub(crate) fn free_block(&self, stream: StreamId, drive: &DriveState) -> Option<BlockId> {
         if !self.per_lun && self.wear_threshold == 0 {
             return None;
         }
@@ -47,7 +47,7 @@ impl Groups {
         stream: StreamId,
         cleaning: Cleaning,
         limit: u32,
-        drive: &Drive,
+        drive: &DriveState,
     ) -> Option<u32> {
         if !self.per_lun {
             return None;
@@ -67,7 +67,7 @@ impl Groups {
 
     /// Chooses the least worn block of the coldest group, whatever it holds, if its erases are by more than
     /// the threshold below the mean of all blocks. Its pages go to a worn block.
-    pub(super) fn select_young(&mut self, drive: &Drive, victims: &mut Victims) {
+    pub(super) fn select_young(&mut self, drive: &DriveState, victims: &mut Victims) {
         let coldest = &self.get(self.order()[0]).blocks;
         let wear = |slot: &u32| drive.erases(coldest.block(*slot));
         let Some(slot) = coldest.below(u32::MAX).min_by_key(wear) else { return };

@@ -2,7 +2,7 @@
 
 use crate::algorithms::groups::detector::Detector;
 use crate::algorithms::groups::group::Groups;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::state::state;
 
 /// When groups come and go.
@@ -32,7 +32,7 @@ impl Life {
         &mut self,
         groups: &mut Groups,
         detector: &mut Detector,
-        drive: &Drive,
+        drive: &DriveState,
     ) {
         for place in 0..groups.order().len() {
             let group = groups.get_mut(groups.order()[place]);
@@ -51,7 +51,7 @@ impl Life {
     }
 
     /// Merges groups that have become too small, or have been alike for long.
-    fn merge(&self, groups: &mut Groups, drive: &Drive) {
+    fn merge(&self, groups: &mut Groups, drive: &DriveState) {
         let mut place = 0;
         while place < groups.order().len() && groups.order().len() > 2 {
             let group = groups.get(groups.order()[place]);
@@ -84,7 +84,7 @@ impl Life {
     }
 
     /// An empty group between two whose hit rates are far apart.
-    fn create_between(&self, groups: &mut Groups, detector: &mut Detector, drive: &Drive) {
+    fn create_between(&self, groups: &mut Groups, detector: &mut Detector, drive: &DriveState) {
         for place in (1..groups.order().len()).rev() {
             let (below, above) =
                 (groups.get(groups.order()[place - 1]), groups.get(groups.order()[place]));
@@ -99,7 +99,7 @@ impl Life {
     }
 
     /// An empty group above the hottest, if that is large enough and much hotter than the next.
-    fn create_hottest(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &Drive) {
+    fn create_hottest(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &DriveState) {
         let [.., second, hottest] = *groups.order() else { return };
         let (second, hottest) = (groups.get(second), groups.get(hottest));
         if self.hold == 0
@@ -117,7 +117,7 @@ impl Life {
         place: usize,
         groups: &mut Groups,
         detector: &mut Detector,
-        drive: &Drive,
+        drive: &DriveState,
     ) -> bool {
         let Some(created) = groups.create(place, drive) else { return false };
         groups.get_mut(created).pinned = self.settle;

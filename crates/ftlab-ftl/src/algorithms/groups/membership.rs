@@ -1,11 +1,11 @@
 //! New groups, and groups that become one.
 
 use crate::algorithms::groups::group::{Groups, NONE};
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 
 impl Groups {
     /// Puts a new, empty group into the order at `place` and returns it, if there can be another.
-    pub(super) fn create(&mut self, place: usize, drive: &Drive) -> Option<u8> {
+    pub(super) fn create(&mut self, place: usize, drive: &DriveState) -> Option<u8> {
         let drained = |group: &u8| {
             !self.order().contains(group)
                 && !self.streams_of(*group).any(|stream| drive.takes_pages(stream))
@@ -28,7 +28,7 @@ impl Groups {
 
     /// Merges the group at `place` in the order into the one at `into`: its blocks, open ones
     /// included, and its statistics.
-    pub(super) fn merge(&mut self, place: usize, into: usize, drive: &Drive) {
+    pub(super) fn merge(&mut self, place: usize, into: usize, drive: &DriveState) {
         let kept = self.order()[into];
         let gone = self.change_order(|order| order.remove(place));
         self.hand_over(gone, kept);

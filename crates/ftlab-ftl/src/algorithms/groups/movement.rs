@@ -3,7 +3,7 @@
 
 use crate::algorithms::groups::group::Groups;
 use crate::algorithms::groups::surplus::Cleaning;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::policy::Victims;
 use crate::stream::StreamId;
 
@@ -41,7 +41,7 @@ impl Groups {
     pub(crate) fn select_movement(
         &mut self,
         cleaning: Cleaning,
-        drive: &Drive,
+        drive: &DriveState,
         victims: &mut Victims,
     ) {
         self.moving.is_due = false;
@@ -85,7 +85,7 @@ impl Groups {
     }
 
     /// Gives a block that a movement has freed to the group with the largest deficit.
-    pub(super) fn donate(&mut self, drive: &Drive) {
+    pub(super) fn donate(&mut self, drive: &DriveState) {
         if std::mem::take(&mut self.moving.is_under_way)
             && drive.free_blocks() > self.reserve_blocks + self.donated()
         {
@@ -96,7 +96,7 @@ impl Groups {
     }
 
     /// Takes note that `group` has opened a free block: one that was kept for it, if there was any.
-    pub(super) fn take_donated(&mut self, group: u8, drive: &Drive) {
+    pub(super) fn take_donated(&mut self, group: u8, drive: &DriveState) {
         let donated = &mut self.get_mut(group).donated;
         *donated = donated.saturating_sub(1);
         while self.donated() > drive.free_blocks().saturating_sub(self.reserve_blocks) {
@@ -109,7 +109,12 @@ impl Groups {
     }
 
     /// Free blocks that are kept for other groups than that of `stream`; none if nothing can be collected.
-    pub(crate) fn kept_from(&self, stream: StreamId, cleaning: Cleaning, drive: &Drive) -> u32 {
+    pub(crate) fn kept_from(
+        &self,
+        stream: StreamId,
+        cleaning: Cleaning,
+        drive: &DriveState,
+    ) -> u32 {
         let kept = self.donated() - self.get(self.owner(stream)).donated;
         let most = drive.pages_per_block() - 1;
         let can_give = |&group: &u8| self.get(group).victim(cleaning, most).is_some();
@@ -117,7 +122,7 @@ impl Groups {
     }
 
     /// The group with the largest deficit.
-    fn neediest(&self, drive: &Drive) -> u8 {
+    fn neediest(&self, drive: &DriveState) -> u8 {
         let surplus = |group: &u8| self.surplus(*group, false, drive);
         let order = self.order().iter().copied();
         order.min_by(|a, b| surplus(a).total_cmp(&surplus(b))).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! Which group gives up a block, and which block.
 
 use crate::algorithms::groups::group::{Group, Groups};
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::policy::Victims;
 
 ftlab_spec::choices! {
@@ -22,7 +22,7 @@ impl Groups {
     pub(crate) fn select(
         &mut self,
         cleaning: Cleaning,
-        drive: &Drive,
+        drive: &DriveState,
         victims: &mut Victims,
         may_give: impl Fn(&Self, u8, u8) -> bool,
     ) {
@@ -58,7 +58,7 @@ impl Groups {
     }
 
     /// Pages that `group` has beyond its target; a block more if it `wants_block`.
-    pub(super) fn surplus(&self, group: u8, wants_block: bool, drive: &Drive) -> f64 {
+    pub(super) fn surplus(&self, group: u8, wants_block: bool, drive: &DriveState) -> f64 {
         let Group { blocks, donated, size, over_provisioning, .. } = self.get(group);
         f64::from(blocks.len() + donated + u32::from(wants_block))
             * f64::from(drive.pages_per_block())
@@ -76,7 +76,7 @@ impl Groups {
 
     /// Pages that the blocks of all groups, free ones included that are kept for them, have beyond the valid
     /// ones, without blocks borrowed from the reserve.
-    pub(crate) fn over_provisioning(&self, drive: &Drive) -> f64 {
+    pub(crate) fn over_provisioning(&self, drive: &DriveState) -> f64 {
         let groups = self.order().iter().map(|&group| self.get(group));
         let sums = |(blocks, pages), group: &Group| {
             (blocks + group.blocks.len() + group.donated, pages + group.size)

@@ -102,7 +102,7 @@ use crate::algorithms::groups::grouped::{GroupRule, Grouped};
 use crate::algorithms::groups::life::Life;
 use crate::algorithms::groups::movement::Movement;
 use crate::algorithms::groups::surplus::Cleaning;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, FitContext, PolicyEntry};
 use crate::state::state;
 use ftlab_spec::{OrAuto, SpecError};
@@ -196,7 +196,7 @@ impl PolicyEntry for Wolf {
 }
 
 impl GroupRule for WolfRule {
-    fn end_interval(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &Drive) {
+    fn end_interval(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &DriveState) {
         self.life.end_interval(groups, detector, drive);
         self.allocator
             .apply(groups, drive, |place, groups| groups.get(groups.order()[place]).frequency);

@@ -5,7 +5,7 @@ use crate::algorithms::hazard::parameters::HazardParameters;
 use crate::algorithms::hazard::sharing::OpenBlock;
 use crate::algorithms::hazard::spread::Spread;
 use crate::page::entry::DriveShape;
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::StreamId;
 use crate::{Metadata, bits_for, memory};
@@ -121,7 +121,7 @@ state!(OpenPages { clocks, steps, count, rewrite_step, kept_until } blank Self::
 
 impl BlockRecord {
     #[inline]
-    fn age(&self, drive: &Drive) -> u32 {
+    fn age(&self, drive: &DriveState) -> u32 {
         (drive.write_clock() as u32).wrapping_sub(self.stamp).max(1)
     }
 }
@@ -160,7 +160,7 @@ impl OpenPages {
     const NONE: Self = Self { clocks: 0, steps: 0, count: 0, rewrite_step: 0, kept_until: 0 };
 
     #[inline]
-    fn age(&self, drive: &Drive) -> u64 {
+    fn age(&self, drive: &DriveState) -> u64 {
         let age = drive.write_clock() - self.clocks / u64::from(self.count.max(1));
         age.max(1)
     }
@@ -182,7 +182,7 @@ struct Snapshot {
 state!(Snapshot { write_clock, allocations });
 
 impl Snapshot {
-    fn now(drive: &Drive) -> Self {
+    fn now(drive: &DriveState) -> Self {
         Self { write_clock: drive.write_clock(), allocations: drive.allocations() }
     }
 }
@@ -219,18 +219,18 @@ impl Evidence {
 
     /// Whether it is time for a snapshot.
     #[inline]
-    pub(super) fn snapshot_is_due(&self, drive: &Drive) -> bool {
+    pub(super) fn snapshot_is_due(&self, drive: &DriveState) -> bool {
         drive.write_clock() - self.part_began >= self.part_writes
     }
 
     /// How much of the time between two snapshots has passed since the last one.
     #[inline]
-    pub(super) fn part_share(&self, drive: &Drive) -> f32 {
+    pub(super) fn part_share(&self, drive: &DriveState) -> f32 {
         float(drive.write_clock() - self.part_began) / float(self.part_writes)
     }
 
     /// Takes down the valid pages of all blocks; true at the end of an epoch.
-    pub(super) fn take_snapshot(&mut self, drive: &Drive) -> bool {
+    pub(super) fn take_snapshot(&mut self, drive: &DriveState) -> bool {
         self.part_began = drive.write_clock();
         self.parts_over += 1;
         if self.parts > 1 {
@@ -244,7 +244,7 @@ impl Evidence {
         is_end
     }
 
-    fn end_part(&mut self, drive: &Drive) {
+    fn end_part(&mut self, drive: &DriveState) {
         self.lately = [self.lately[1], Snapshot::now(drive)];
         for (record, block) in self.blocks.iter_mut().zip((0..).map(BlockId)) {
             let valid = programmed_valid_pages(block, drive) >> self.shift;
@@ -252,7 +252,7 @@ impl Evidence {
         }
     }
 
-    fn end_epoch(&mut self, drive: &Drive) {
+    fn end_epoch(&mut self, drive: &DriveState) {
         let now = drive.write_clock();
         self.spread = self.spread.after_epoch(|| self.losses(drive));
         self.snapshots = [self.snapshots[1], Snapshot::now(drive)];
@@ -269,7 +269,7 @@ impl Evidence {
 
     /// Of each block that has been sealed since before the newer snapshot: the pages it has lost since, and
     /// those it could have lost, in the mean over that time.
-    fn losses(&self, drive: &Drive) -> impl Iterator<Item = (f32, f32)> {
+    fn losses(&self, drive: &DriveState) -> impl Iterator<Item = (f32, f32)> {
         let newer = self.snapshots[1];
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         let old = blocks.filter(move |&block| {
@@ -292,7 +292,7 @@ impl Evidence {
 
     /// Mean age of the pages of `block` in host writes, at least 1.
     #[inline]
-    pub(super) fn age(&self, block: BlockId, drive: &Drive) -> f32 {
+    pub(super) fn age(&self, block: BlockId, drive: &DriveState) -> f32 {
         match drive.phase(block) {
             Phase::Open => float(self.open_pages(block, drive).age(drive)),
             _ => self.age_of_sealed(block, drive),
@@ -301,13 +301,13 @@ impl Evidence {
 
     /// The same of a block that is not open.
     #[inline]
-    pub(super) fn age_of_sealed(&self, block: BlockId, drive: &Drive) -> f32 {
+    pub(super) fn age_of_sealed(&self, block: BlockId, drive: &DriveState) -> f32 {
         self.blocks[block.index()].age(drive) as f32
     }
 
     /// What is known of the pages of `block` now.
     #[inline]
-    pub(super) fn of(&self, block: BlockId, drive: &Drive) -> Observed {
+    pub(super) fn of(&self, block: BlockId, drive: &DriveState) -> Observed {
         if drive.phase(block) == Phase::Open {
             self.of_open(block, drive)
         } else {
@@ -317,7 +317,7 @@ impl Evidence {
 
     /// The same of a block that is not open.
     #[inline]
-    pub(super) fn of_sealed(&self, block: BlockId, drive: &Drive) -> Observed {
+    pub(super) fn of_sealed(&self, block: BlockId, drive: &DriveState) -> Observed {
         let record = &self.blocks[block.index()];
         let age = record.age(drive);
         let (valid, then) =
@@ -337,7 +337,7 @@ impl Evidence {
     }
 
     /// What a block that is not open lost since the older snapshot of parts.
-    fn lost_lately(&self, block: BlockId, drive: &Drive) -> Option<Losses> {
+    fn lost_lately(&self, block: BlockId, drive: &DriveState) -> Option<Losses> {
         let older = self.lately[0].write_clock;
         if drive.sealed_at(block) > older {
             return None;
@@ -347,7 +347,7 @@ impl Evidence {
         Some(Losses::new(then as f32, valid as f32, float(writes)))
     }
 
-    fn of_open(&self, block: BlockId, drive: &Drive) -> Observed {
+    fn of_open(&self, block: BlockId, drive: &DriveState) -> Observed {
         let record = &self.blocks[block.index()];
         let open = self.open_pages(block, drive);
         let age = open.age(drive);
@@ -368,12 +368,12 @@ impl Evidence {
     }
 
     #[inline]
-    fn writes_since_older(&self, drive: &Drive) -> u64 {
+    fn writes_since_older(&self, drive: &DriveState) -> u64 {
         drive.write_clock() - self.snapshots[0].write_clock
     }
 
     /// What `stream` of the drive has open.
-    pub(super) fn open_block(&self, stream: StreamId, drive: &Drive) -> Option<OpenBlock> {
+    pub(super) fn open_block(&self, stream: StreamId, drive: &DriveState) -> Option<OpenBlock> {
         let (step, room) = (self.open.get(stream.index())?.mean_step(), drive.room(stream));
         (room > 0).then_some(OpenBlock { step, room })
     }
@@ -420,13 +420,13 @@ impl Evidence {
 
     /// The same of a block that is open, as of a short while ago.
     #[inline]
-    pub(super) fn rewrite_step_of_open(&self, block: BlockId, drive: &Drive) -> Option<u8> {
+    pub(super) fn rewrite_step_of_open(&self, block: BlockId, drive: &DriveState) -> Option<u8> {
         let open = self.open_pages(block, drive);
         (drive.write_clock() < open.kept_until).then_some(open.rewrite_step)
     }
 
     /// Keeps the step of a block that is open until a sixteenth of its `age` has passed.
-    pub(super) fn keep_for_open(&mut self, block: BlockId, step: u8, age: f32, drive: &Drive) {
+    pub(super) fn keep_for_open(&mut self, block: BlockId, step: u8, age: f32, drive: &DriveState) {
         if let Some(open) = self.open.get_mut(drive.frontier_of(block).index()) {
             open.rewrite_step = step;
             open.kept_until = drive.write_clock() + age as u64 / KEPT_SHARE;
@@ -441,7 +441,7 @@ impl Evidence {
 
     /// A page of a lifetime of `step` is about to be programmed for `stream` of the drive.
     #[inline]
-    pub(super) fn on_page(&mut self, stream: StreamId, step: u8, drive: &Drive) {
+    pub(super) fn on_page(&mut self, stream: StreamId, step: u8, drive: &DriveState) {
         let Some(open) = self.open.get_mut(stream.index()) else {
             return self.add_stream(stream, step, drive);
         };
@@ -452,7 +452,7 @@ impl Evidence {
 
     /// The pages of a block that is open, or being sealed.
     #[inline]
-    fn open_pages(&self, block: BlockId, drive: &Drive) -> &OpenPages {
+    fn open_pages(&self, block: BlockId, drive: &DriveState) -> &OpenPages {
         self.open.get(drive.frontier_of(block).index()).unwrap_or(&OpenPages::NONE)
     }
 
@@ -465,12 +465,12 @@ impl Evidence {
     /// The first page of `stream` of the drive.
     #[cold]
     #[inline(never)]
-    fn add_stream(&mut self, stream: StreamId, step: u8, drive: &Drive) {
+    fn add_stream(&mut self, stream: StreamId, step: u8, drive: &DriveState) {
         self.open.resize(stream.index() + 1, OpenPages::NONE);
         self.on_page(stream, step, drive);
     }
 
-    pub(super) fn on_sealed(&mut self, block: BlockId, drive: &Drive) {
+    pub(super) fn on_sealed(&mut self, block: BlockId, drive: &DriveState) {
         let open =
             std::mem::replace(self.open_pages_mut(drive.frontier_of(block)), OpenPages::NONE);
         let step = open.mean_step();
@@ -511,7 +511,7 @@ fn float(writes: u64) -> f32 {
 }
 
 /// Valid pages among those that have been programmed.
-fn programmed_valid_pages(block: BlockId, drive: &Drive) -> u32 {
+fn programmed_valid_pages(block: BlockId, drive: &DriveState) -> u32 {
     match drive.phase(block) {
         Phase::Open => {
             drive.valid_pages(block) + drive.programmed_pages(block) - drive.pages_per_block()

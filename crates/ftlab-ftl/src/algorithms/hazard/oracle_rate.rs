@@ -31,7 +31,7 @@ use crate::algorithms::hazard::rungs::{self, Rungs};
 use crate::algorithms::hazard::sharing::{OpenBlock, Sharing};
 use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{BlockScore, Hints, HostWrite, Lifetime, Policy, Relocation, Victims};
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, memory};
@@ -104,12 +104,12 @@ impl OracleRate {
         (1.0 / (RATE_UNIT * f64::from(self.lifetimes[lpn.index()].max(1)))) as u64
     }
 
-    fn rate_of(&self, block: BlockId, drive: &Drive) -> u64 {
+    fn rate_of(&self, block: BlockId, drive: &DriveState) -> u64 {
         drive.valid_owners(block).map(|lpn| self.rate(lpn)).sum()
     }
 
     /// What a stream has open.
-    fn open_block(&self, stream: StreamId, drive: &Drive) -> Option<OpenBlock> {
+    fn open_block(&self, stream: StreamId, drive: &DriveState) -> Option<OpenBlock> {
         let &(steps, count) = self.open.get(stream.index()).filter(|(_, count)| *count > 0)?;
         let room = drive.room(stream);
         (room > 0).then_some(OpenBlock { step: (steps / count) as u8, room })
@@ -124,18 +124,18 @@ impl OracleRate {
     }
 
     #[cold]
-    fn divide(&mut self, drive: &Drive) {
+    fn divide(&mut self, drive: &DriveState) {
         self.next_epoch = drive.write_clock() + self.epoch_writes;
         let open: Vec<_> = self.open_blocks(drive);
         self.sharing.on_epoch(|_, stream| *open.get(stream.index())?);
     }
 
-    fn open_blocks(&self, drive: &Drive) -> Vec<Option<OpenBlock>> {
+    fn open_blocks(&self, drive: &DriveState) -> Vec<Option<OpenBlock>> {
         (0..self.rungs).map(|s| self.open_block(StreamId(s as u8), drive)).collect()
     }
 
     /// (1 - u)^2 / (u h); infinite for a block without valid pages.
-    fn score(&self, block: BlockId, drive: &Drive) -> f64 {
+    fn score(&self, block: BlockId, drive: &DriveState) -> f64 {
         let pages = f64::from(drive.pages_per_block());
         let invalid = pages - f64::from(drive.valid_pages(block));
         invalid * invalid / (pages * RATE_UNIT * self.rates[block.index()] as f64)
@@ -160,7 +160,7 @@ impl Policy for OracleRate {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         if drive.write_clock() >= self.next_epoch {
             self.divide(drive);
         }
@@ -174,7 +174,7 @@ impl Policy for OracleRate {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, _drive: &DriveState) -> StreamId {
         let step = self.scale.step_of(self.lifetimes[page.lpn.index()] as f32);
         self.sharing.on_moved_pages(ONLY_SET, step, 1);
         let stream = self.sharing.stream_of(ONLY_SET, step);
@@ -190,7 +190,7 @@ impl Policy for OracleRate {
         }
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         let fitting = blocks.filter(|&block| {
@@ -204,11 +204,11 @@ impl Policy for OracleRate {
         }
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         Some(BlockScore { formula: "(1 - u)^2 / (u h)", value: self.score(block, drive) })
     }
 
-    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
         self.rates[block.index()] = self.rate_of(block, drive);
         self.open[drive.stream_of(block).index()] = (0, 0);
         let open = self.open_blocks(drive);
@@ -216,7 +216,7 @@ impl Policy for OracleRate {
     }
 
     #[inline]
-    fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+    fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
         if drive.phase(block) != Phase::Sealed {
             return;
         }
@@ -227,9 +227,9 @@ impl Policy for OracleRate {
     }
 
     /// They are of an open block.
-    fn on_pages_lost(&mut self, _block: BlockId, _pages: u32, _drive: &Drive) {}
+    fn on_pages_lost(&mut self, _block: BlockId, _pages: u32, _drive: &DriveState) {}
 
-    fn on_trim(&mut self, lpn: Lpn, _drive: &Drive) {
+    fn on_trim(&mut self, lpn: Lpn, _drive: &DriveState) {
         if let Some(block) = self.trimmed.take() {
             self.rates[block.index()] -= self.rate(lpn);
         }
@@ -244,7 +244,7 @@ impl Policy for OracleRate {
         size_of_val(&self.lifetimes[..]) + size_of_val(&self.rates[..])
     }
 
-    fn check(&self, drive: &Drive) -> Result<(), String> {
+    fn check(&self, drive: &DriveState) -> Result<(), String> {
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         for block in blocks.filter(|&block| drive.phase(block) == Phase::Sealed) {
             let (kept, sum) = (self.rates[block.index()], self.rate_of(block, drive));

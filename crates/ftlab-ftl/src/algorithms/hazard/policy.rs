@@ -104,7 +104,7 @@ use crate::algorithms::hazard::score_board::ScoreBoard;
 use crate::algorithms::hazard::sharing::Sharing;
 use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
 use ftlab_flash::{BlockId, Lpn};
@@ -199,7 +199,7 @@ impl Estimate {
 
     /// (1 - u)^2 / (u h_b) of a sealed block; infinite for one without valid pages, 0 for a full one.
     #[inline]
-    fn score(&self, drive: &Drive) -> f32 {
+    fn score(&self, drive: &DriveState) -> f32 {
         let pages = drive.pages_per_block() as f32;
         let valid = self.observed.valid;
         let invalid = pages - valid;
@@ -266,13 +266,13 @@ impl PolicyEntry for Hazard {
 
 impl Hazard {
     #[inline]
-    fn estimate(&self, block: BlockId, drive: &Drive) -> Estimate {
+    fn estimate(&self, block: BlockId, drive: &DriveState) -> Estimate {
         Estimate::new(self.evidence.of(block, drive), &self.evidence)
     }
 
     /// The same of a block that is not open.
     #[inline]
-    fn estimate_sealed(&self, block: BlockId, drive: &Drive) -> Estimate {
+    fn estimate_sealed(&self, block: BlockId, drive: &DriveState) -> Estimate {
         Estimate::new(self.evidence.of_sealed(block, drive), &self.evidence)
     }
 
@@ -281,7 +281,7 @@ impl Hazard {
     /// What a block has not lost makes its score grow with time, by no more than a factor of two from one
     /// snapshot to the next if it is older. Kept scores are divided by that growth, so that those that
     /// are not renewed err on the high side, and do not hide the best.
-    fn refresh(&mut self, block: BlockId, drive: &Drive) -> f32 {
+    fn refresh(&mut self, block: BlockId, drive: &DriveState) -> f32 {
         if drive.phase(block) != Phase::Sealed || self.victim == Some(block) {
             return 0.0;
         }
@@ -295,7 +295,7 @@ impl Hazard {
     }
 
     #[cold]
-    fn take_snapshot(&mut self, drive: &Drive) {
+    fn take_snapshot(&mut self, drive: &DriveState) {
         if self.evidence.take_snapshot(drive) {
             self.end_epoch(drive);
         }
@@ -305,7 +305,7 @@ impl Hazard {
     }
 
     /// Decides again which lifetimes share a stream.
-    fn end_epoch(&mut self, drive: &Drive) {
+    fn end_epoch(&mut self, drive: &DriveState) {
         let (evidence, own) = (&self.evidence, self.streams_of_a_set());
         self.sharing.on_epoch(|set, stream| {
             evidence.open_block(StreamId((set * own) as u8 + stream.0), drive)
@@ -318,7 +318,7 @@ impl Hazard {
 
     /// Decides where all pages of a victim go, of which none is known by itself.
     #[inline(never)]
-    fn go_to(&mut self, victim: BlockId, set: OpenSet, drive: &Drive) -> Destination {
+    fn go_to(&mut self, victim: BlockId, set: OpenSet, drive: &DriveState) -> Destination {
         let (set, first) = self.open_set(set, drive);
         self.victim = Some(victim);
         let step = self.scale.step_of(self.estimate_sealed(victim, drive).surviving());
@@ -342,7 +342,7 @@ impl Hazard {
     /// A set of open blocks, by number, and which stream of the drive is the first of ours there. Sets of the same
     /// streams have the same number.
     #[inline]
-    fn open_set(&self, set: OpenSet, drive: &Drive) -> (usize, StreamId) {
+    fn open_set(&self, set: OpenSet, drive: &DriveState) -> (usize, StreamId) {
         let first = drive.first_in(set);
         let number = if set == OpenSet::ONLY { 0 } else { first.index() / self.streams_of_a_set() };
         (number, first)
@@ -351,7 +351,7 @@ impl Hazard {
     /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`, of which no such
     /// step is kept.
     #[inline(never)]
-    fn judge(&mut self, block: BlockId, drive: &Drive) -> u8 {
+    fn judge(&mut self, block: BlockId, drive: &DriveState) -> u8 {
         if let Some(kept) = self.evidence.rewrite_step_of_open(block, drive) {
             return kept;
         }
@@ -364,7 +364,7 @@ impl Hazard {
     }
 
     /// The best by kept scores, those at the top being corrected.
-    fn best_candidate(&mut self, most: u32, drive: &Drive) -> Option<BlockId> {
+    fn best_candidate(&mut self, most: u32, drive: &DriveState) -> Option<BlockId> {
         let mut candidates = [(0.0, BlockId(0)); CANDIDATES];
         for round in 0..ROUNDS {
             let highest = self.board.highest();
@@ -391,7 +391,7 @@ impl Hazard {
 fn best_of(
     scored: impl Iterator<Item = (f32, BlockId)>,
     most: u32,
-    drive: &Drive,
+    drive: &DriveState,
 ) -> Option<BlockId> {
     let fitting = scored.filter(|&(_, block)| drive.valid_pages(block) <= most);
     let earlier = |a: BlockId, b: BlockId| drive.allocated(b).cmp(&drive.allocated(a));
@@ -431,7 +431,7 @@ impl Policy for Hazard {
 
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         if self.evidence.snapshot_is_due(drive) {
             self.take_snapshot(drive);
         }
@@ -462,7 +462,7 @@ impl Policy for Hazard {
 
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         let (stream, on_drive, step) = match (self.destination, &mut self.pages) {
             (Some(all), _) if all.victim == page.victim => (all.stream, all.on_drive(), all.step),
             (_, Some(pages)) => {
@@ -481,7 +481,7 @@ impl Policy for Hazard {
         stream
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         (self.victim, self.destination) = (None, None);
         let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let kept = match self.estimates {
@@ -502,11 +502,11 @@ impl Policy for Hazard {
         }
     }
 
-    fn on_block_opened(&mut self, block: BlockId, _drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, _drive: &DriveState) {
         self.evidence.on_opened(block);
     }
 
-    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
         self.evidence.on_sealed(block, drive);
         let set = drive.frontier_of(block).index() / self.streams_of_a_set();
         let first = (set * self.streams_of_a_set()) as u8;
@@ -518,13 +518,13 @@ impl Policy for Hazard {
     }
 
     #[inline]
-    fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+    fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
         if refresh_is_due(drive.valid_pages(block)) {
             self.refresh(block, drive);
         }
     }
 
-    fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, _drive: &DriveState) {
         self.board.clear(block);
         if self.victim == Some(block) {
             (self.victim, self.destination) = (None, None);
@@ -540,7 +540,7 @@ impl Policy for Hazard {
         self.evidence.bytes() + self.board.bytes() + self.pages.as_ref().map_or(0, Pages::bytes)
     }
 
-    fn check(&self, _drive: &Drive) -> Result<(), String> {
+    fn check(&self, _drive: &DriveState) -> Result<(), String> {
         self.board.check()
     }
 }

@@ -1,6 +1,6 @@
 //! The groups that the blocks are divided among.
 
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::StreamId;
 use ftlab_flash::BlockId;
@@ -88,7 +88,7 @@ impl Groups {
     /// The stream that fills blocks of `group`. What is open of streams that have no group any more is filled up
     /// by the last group first.
     #[inline]
-    pub(super) fn stream(&self, group: usize, drive: &Drive) -> StreamId {
+    pub(super) fn stream(&self, group: usize, drive: &DriveState) -> StreamId {
         let stream = |index: usize| StreamId(index as u8);
         let is_open = |index: &usize| drive.open_block(stream(*index)).is_some();
         if group == self.last {
@@ -99,7 +99,7 @@ impl Groups {
 
     /// Queues of these sizes, the hot group first, and a last group: what was in the pool goes there, as do the oldest
     /// blocks of queues that shrink.
-    pub(super) fn choose(&mut self, sizes: &[u32], expected: &[f64], drive: &Drive) {
+    pub(super) fn choose(&mut self, sizes: &[u32], expected: &[f64], drive: &DriveState) {
         let (queues, last) = (sizes.len() - 1, sizes.len());
         let pool = if self.queues == 0 { FIRST } else { self.queues + 1 };
         for group in &mut self.of {
@@ -122,7 +122,7 @@ impl Groups {
     }
 
     /// Its full blocks.
-    pub(super) fn sealed(&self, group: usize, drive: &Drive) -> impl Iterator<Item = BlockId> {
+    pub(super) fn sealed(&self, group: usize, drive: &DriveState) -> impl Iterator<Item = BlockId> {
         let blocks = (0..self.of.len() as u32).map(BlockId);
         blocks.filter(move |block| self.of(*block) == group && drive.phase(*block) == Phase::Sealed)
     }

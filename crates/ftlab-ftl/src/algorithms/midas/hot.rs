@@ -2,7 +2,7 @@
 
 use crate::algorithms::midas::groups::{FIRST, HOT};
 use crate::memory;
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn};
@@ -102,7 +102,7 @@ impl HotFilter {
 
     /// The host overwrites a page in `block` of `group`.
     #[inline]
-    pub(super) fn overwrite(&mut self, lpn: Lpn, block: BlockId, group: usize, drive: &Drive) {
+    pub(super) fn overwrite(&mut self, lpn: Lpn, block: BlockId, group: usize, drive: &DriveState) {
         if self.is_cold() {
             return;
         }
@@ -144,7 +144,7 @@ impl HotFilter {
     }
 
     /// A block of the hot group is collected.
-    pub(super) fn take_note(&mut self, block: BlockId, drive: &Drive) {
+    pub(super) fn take_note(&mut self, block: BlockId, drive: &DriveState) {
         self.victims += 1;
         self.ages += (drive.write_clock() - drive.sealed_at(block)) as f64;
         self.valid += f64::from(drive.valid_pages(block)) / f64::from(drive.pages_per_block());

@@ -1,7 +1,7 @@
 //! How long pages live: the update interval distribution of an epoch.
 
 use crate::memory;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::state::state;
 use ftlab_flash::Lpn;
 
@@ -60,7 +60,7 @@ impl Intervals {
 
     /// The host writes or trims a page.
     #[inline]
-    pub(super) fn end(&mut self, lpn: Lpn, is_written: bool, drive: &Drive) {
+    pub(super) fn end(&mut self, lpn: Lpn, is_written: bool, drive: &DriveState) {
         let unit = (drive.write_clock() - self.began) / self.unit;
         let every = self.counts.len() as u64 / (COMPLETE_UNITS + 1);
         if is_written && every > 0 && unit > 0 && unit.is_multiple_of(every) {
@@ -94,7 +94,7 @@ impl Intervals {
     }
 
     /// Another epoch begins.
-    pub(super) fn restart(&mut self, drive: &Drive) {
+    pub(super) fn restart(&mut self, drive: &DriveState) {
         self.pages.fill(NOT_WRITTEN);
         self.counts.fill(0);
         (self.present, self.again) = (0, 0);

@@ -83,7 +83,7 @@ use crate::algorithms::midas::intervals::Intervals;
 use crate::algorithms::midas::model::{Chain, Demand};
 use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{BlockScore, HostWrite, Policy, Relocation, Victims};
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, bits_for};
@@ -196,7 +196,7 @@ impl PolicyEntry for Midas {
 impl Midas {
     /// Does what is due at the present write clock.
     #[cold]
-    fn turn(&mut self, drive: &Drive) {
+    fn turn(&mut self, drive: &DriveState) {
         let now = drive.write_clock();
         if now >= self.next_round {
             self.moved_before = self.moved as f64 / f64::from(drive.logical_pages());
@@ -222,7 +222,7 @@ impl Midas {
     }
 
     /// Chooses the groups again, if the model expects fewer relocations than there were.
-    fn configure(&mut self, drive: &Drive) {
+    fn configure(&mut self, drive: &DriveState) {
         let chain = self.chain(drive);
         if let Some(chain) = chain.filter(|chain| chain.relocations <= self.moved_before) {
             self.groups.choose(&chain.sizes, &chain.expected, drive);
@@ -233,7 +233,7 @@ impl Midas {
     }
 
     /// The best chain for what was seen in this epoch.
-    fn chain(&mut self, drive: &Drive) -> Option<Chain> {
+    fn chain(&mut self, drive: &DriveState) -> Option<Chain> {
         let hot = self.hot.measured().unwrap_or(HOT_UNSEEN);
         let (of_more, of_one) = HOT_VALID_MAX;
         if hot.valid > if hot.blocks > 1.0 { of_more } else { of_one } {
@@ -252,7 +252,7 @@ impl Midas {
     }
 
     /// Pages in blocks of the pool that have lost none.
-    fn frozen_pages(&self, drive: &Drive) -> f64 {
+    fn frozen_pages(&self, drive: &DriveState) -> f64 {
         let pages = drive.pages_per_block();
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         let pool = blocks.filter(|block| {
@@ -269,7 +269,7 @@ impl Midas {
     }
 
     /// A score of a block that is not in a queue: the higher, the sooner it is collected.
-    fn score(&self, block: BlockId, drive: &Drive) -> f64 {
+    fn score(&self, block: BlockId, drive: &DriveState) -> f64 {
         let valid = f64::from(drive.valid_pages(block));
         let invalid = f64::from(drive.pages_per_block()) - valid;
         match self.last {
@@ -282,7 +282,10 @@ impl Midas {
     }
 
     /// The sealed blocks that may be victims and are not yet.
-    fn eligible<'a>(drive: &'a Drive, victims: &'a Victims) -> impl Iterator<Item = BlockId> + 'a {
+    fn eligible<'a>(
+        drive: &'a DriveState,
+        victims: &'a Victims,
+    ) -> impl Iterator<Item = BlockId> + 'a {
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         blocks.filter(|&block| {
             drive.phase(block) == Phase::Sealed
@@ -292,7 +295,7 @@ impl Midas {
     }
 
     /// The oldest block of the first queue that is too long, or the best block of the last group.
-    fn next_victim(&self, drive: &Drive, victims: &Victims) -> Option<BlockId> {
+    fn next_victim(&self, drive: &DriveState, victims: &Victims) -> Option<BlockId> {
         let mut oldest: [Option<BlockId>; STREAMS] = [None; STREAMS];
         let mut best: Option<(f64, BlockId)> = None;
         let mut sealed = [0; STREAMS];
@@ -322,7 +325,7 @@ impl Midas {
         queue.and_then(|group| oldest[group]).or(best.map(|(_, block)| block))
     }
 
-    fn choose(&mut self, block: BlockId, drive: &Drive, victims: &mut Victims) {
+    fn choose(&mut self, block: BlockId, drive: &DriveState, victims: &mut Victims) {
         let valid_pages = drive.valid_pages(block);
         let group = self.groups.of(block);
         if group == HOT {
@@ -364,7 +367,7 @@ impl Policy for Midas {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let due = self.next_round.min(self.next_epoch).min(self.next_check);
         if drive.write_clock() >= due {
             self.turn(drive);
@@ -378,7 +381,7 @@ impl Policy for Midas {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         let from = self.groups.of(page.victim);
         if from <= FIRST {
             self.hot.relocate(page.lpn, from);
@@ -386,7 +389,7 @@ impl Policy for Midas {
         self.groups.stream(self.groups.after(from), drive)
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         // Ahead of need only the emptiest blocks are worth collecting.
         let is_due = victims.valid_pages_max() + 1 >= drive.pages_per_block();
         while is_due
@@ -407,7 +410,7 @@ impl Policy for Midas {
         }
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         let formula = match self.last {
             LastGroup::Greedy => "invalid pages, outside the queues",
             LastGroup::CostBenefit => "age^(1/2) x (1 - u) / u, outside the queues",
@@ -416,11 +419,11 @@ impl Policy for Midas {
         (!is_queued).then(|| BlockScore { formula, value: self.score(block, drive) })
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         self.groups.open(block, drive.stream_of(block));
     }
 
-    fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {
+    fn on_trim(&mut self, lpn: Lpn, drive: &DriveState) {
         self.hot.forget(lpn);
         self.intervals.end(lpn, false, drive);
     }
@@ -436,7 +439,7 @@ impl Policy for Midas {
         self.hot.bytes() + self.intervals.bytes() + self.groups.bytes()
     }
 
-    fn check(&self, _drive: &Drive) -> Result<(), String> {
+    fn check(&self, _drive: &DriveState) -> Result<(), String> {
         let Groups { queues, last, .. } = self.groups;
         if last >= STREAMS || queues >= last {
             return Err(format!("{queues} queues before group {last} of {STREAMS}"));

@@ -24,7 +24,7 @@
 
 use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, STAMP_BITS, bits_for, memory};
@@ -83,7 +83,7 @@ impl PlacementEntry for Dac {
 
 impl Dac {
     #[inline]
-    fn promotes(&self, block: BlockId, drive: &Drive) -> bool {
+    fn promotes(&self, block: BlockId, drive: &DriveState) -> bool {
         self.window == 0
             || drive.phase(block) == Phase::Open
             || drive.write_clock() - drive.sealed_at(block) < self.window
@@ -105,7 +105,7 @@ impl Placement for Dac {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let Some(page) = drive.flash_page(write.lpn) else {
             return StreamId(self.levels.get(write.lpn.index()).copied().unwrap_or(0));
         };
@@ -121,7 +121,7 @@ impl Placement for Dac {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, _drive: &DriveState) -> StreamId {
         match self.levels.get_mut(page.lpn.index()) {
             Some(level) => {
                 *level = level.saturating_sub(1);

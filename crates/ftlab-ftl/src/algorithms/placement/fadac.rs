@@ -30,7 +30,7 @@
 use crate::Metadata;
 use crate::algorithms::placement::classes::{CLASSES_MAX, classes, log2};
 use crate::algorithms::tools::intervals::Intervals;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
@@ -138,7 +138,7 @@ impl Placement for Fadac {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         if drive.flash_page(write.lpn).is_none() {
             self.intervals.begin(write.lpn, drive);
             return StreamId(0);
@@ -150,7 +150,7 @@ impl Placement for Fadac {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         self.bounds.class_of(self.intervals.expected(page.lpn, drive))
     }
 

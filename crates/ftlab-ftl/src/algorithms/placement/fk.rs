@@ -26,7 +26,7 @@
 //! Wang et al., "Separating data via block invalidation time inference for write amplification
 //! reduction in log-structured storage", FAST 2022, section 4.1.
 
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{Hints, HostWrite, Placement, Relocation};
 use crate::state::state;
@@ -164,7 +164,7 @@ impl Placement for Fk {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let lifetime = write.hint.lifetime.this;
         let (dies_at, left) = if lifetime == u32::MAX {
             (NEVER, NEVER)
@@ -176,7 +176,7 @@ impl Placement for Fk {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         let dies_at = self.dies_at[page.lpn.index()];
         self.class_of(dies_at.saturating_sub(drive.write_clock()))
     }

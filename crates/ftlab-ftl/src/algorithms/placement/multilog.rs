@@ -31,7 +31,7 @@
 use crate::Metadata;
 use crate::algorithms::placement::classes::{CLASSES_MAX, classes};
 use crate::algorithms::tools::intervals::Intervals;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
@@ -95,7 +95,7 @@ impl Placement for MultiLog {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let Some(flash_page) = drive.flash_page(write.lpn) else {
             self.intervals.begin(write.lpn, drive);
             return StreamId(0);
@@ -108,7 +108,7 @@ impl Placement for MultiLog {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         let period = self.intervals.expected(page.lpn, drive);
         let is_too_cold = period > self.too_far * self.periods[page.from.index()];
         StreamId(page.from.0.saturating_sub(u8::from(is_too_cold)))

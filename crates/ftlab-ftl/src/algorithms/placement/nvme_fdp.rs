@@ -35,7 +35,7 @@
 //! # Reference
 //! NVM Express, TP 4146, flexible data placement, 2022 (in the NVM Express base specification since 2.1).
 
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
 use crate::page::handles::{HANDLES_MAX, Handles, InnerStream};
 use crate::page::policy::{Hints, HostWrite, Placement, Relocation};
@@ -270,12 +270,12 @@ impl Placement for NvmeFdp {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         self.handles.place_host(write.hint.stream, write.hint.lacking, HOST, drive)
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, _drive: &DriveState) -> StreamId {
         self.handles.place_relocation(page.from, MOVED)
     }
 
@@ -289,7 +289,7 @@ impl Placement for NvmeFdp {
         self.handles.on_moved(from, to);
     }
 
-    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         self.handles.on_block_erased(block, drive);
     }
 

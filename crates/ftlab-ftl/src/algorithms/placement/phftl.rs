@@ -36,7 +36,7 @@ use crate::algorithms::placement::classes::log2;
 use crate::algorithms::tools::intervals::writes_since;
 use crate::algorithms::tools::network::Network;
 use crate::algorithms::tools::samples::{Sample, Samples};
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation, SampleBytes};
 use crate::state::state;
@@ -208,7 +208,7 @@ impl Placement for Phftl {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let (lpn, now) = (write.lpn, drive.write_clock());
         if now >= self.next_window {
             self.end_window(now);
@@ -243,11 +243,11 @@ impl Placement for Phftl {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, _drive: &DriveState) -> StreamId {
         StreamId((page.from.0.max(LONG.0) + 1).min(MOVED_LAST))
     }
 
-    fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {
+    fn on_trim(&mut self, lpn: Lpn, drive: &DriveState) {
         self.samples.end(lpn, drive.write_clock());
     }
 

@@ -18,7 +18,7 @@
 //! amplification in flash-based SSDs", Performance Evaluation 82, 2014.
 
 use crate::Metadata;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
@@ -53,12 +53,12 @@ impl Placement for SepGc {
     }
 
     #[inline]
-    fn place_host(&mut self, _write: HostWrite, _drive: &Drive) -> StreamId {
+    fn place_host(&mut self, _write: HostWrite, _drive: &DriveState) -> StreamId {
         HOST
     }
 
     #[inline]
-    fn place_relocation(&mut self, _page: Relocation, _drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, _page: Relocation, _drive: &DriveState) -> StreamId {
         RELOCATED
     }
 

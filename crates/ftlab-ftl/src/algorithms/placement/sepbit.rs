@@ -25,7 +25,7 @@
 //! Wang et al., "Separating data via block invalidation time inference for write amplification
 //! reduction in log-structured storage", FAST 2022, section 3.
 
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
@@ -161,7 +161,7 @@ impl Placement for SepBit {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let now = drive.write_clock();
         let written_at = std::mem::replace(&mut self.written_at[write.lpn.index()], now);
         if self.parameters.history == History::Fifo {
@@ -174,7 +174,7 @@ impl Placement for SepBit {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         if page.from == SHORT {
             return FROM_SHORT;
         }
@@ -188,18 +188,18 @@ impl Placement for SepBit {
         }
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         self.opened_at[block.index()] = drive.write_clock();
     }
 
-    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         if drive.stream_of(block) == SHORT {
             let writes = drive.write_clock() - self.opened_at[block.index()];
             self.lifespan.add(writes, self.parameters.blocks);
         }
     }
 
-    fn on_trim(&mut self, lpn: Lpn, _drive: &Drive) {
+    fn on_trim(&mut self, lpn: Lpn, _drive: &DriveState) {
         self.written_at[lpn.index()] = NEVER;
     }
 

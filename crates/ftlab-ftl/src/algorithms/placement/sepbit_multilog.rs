@@ -24,7 +24,7 @@
 
 use crate::algorithms::placement::sepbit::Lifespan;
 use crate::algorithms::tools::intervals::Intervals;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
@@ -105,7 +105,7 @@ impl Placement for SepBitMultiLog {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         if drive.flash_page(write.lpn).is_none() {
             self.intervals.begin(write.lpn, drive);
             return LONG;
@@ -119,17 +119,17 @@ impl Placement for SepBitMultiLog {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         let period = self.intervals.expected(page.lpn, drive);
         let hotter = self.borders.iter().map(|&border| u8::from(period < border)).sum::<u8>();
         StreamId(COLDEST.0 + hotter)
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         self.opened_at[block.index()] = drive.write_clock();
     }
 
-    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         if drive.stream_of(block) == SHORT {
             let writes = drive.write_clock() - self.opened_at[block.index()];
             self.lifespan.add(writes, self.blocks);

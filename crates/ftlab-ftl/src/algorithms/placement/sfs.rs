@@ -32,7 +32,7 @@ use crate::algorithms::placement::classes::{CLASSES_MAX, classes, log2};
 use crate::algorithms::tools::intervals::writes_since;
 use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, memory};
@@ -101,7 +101,7 @@ impl Block {
         self.times += sign * self.sealed_at.wrapping_sub(page.written_at) as f32;
     }
 
-    fn hotness(&self, drive: &Drive) -> f32 {
+    fn hotness(&self, drive: &DriveState) -> f32 {
         let age = writes_since(self.sealed_at, drive) as f32;
         hotness(self.writes, self.times + self.pages * age)
     }
@@ -154,7 +154,7 @@ impl Sfs {
         StreamId(nearest as u8)
     }
 
-    fn sealed<'a>(&'a self, drive: &'a Drive) -> impl Iterator<Item = f32> + 'a {
+    fn sealed<'a>(&'a self, drive: &'a DriveState) -> impl Iterator<Item = f32> + 'a {
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
         let held = sealed.filter(|block| self.blocks[block.index()].pages > 0.0);
@@ -163,7 +163,7 @@ impl Sfs {
 
     /// Finds the centres again.
     #[cold]
-    fn quantize(&mut self, drive: &Drive) {
+    fn quantize(&mut self, drive: &DriveState) {
         if !self.is_quantized {
             let mut hotness: Vec<f32> = self.sealed(drive).collect();
             if hotness.len() < self.centres.len() {
@@ -183,7 +183,7 @@ impl Sfs {
     }
 
     /// One round: moves every centre to the mean of the blocks nearest to it; whether one moved.
-    fn refine(&mut self, drive: &Drive) -> bool {
+    fn refine(&mut self, drive: &DriveState) -> bool {
         let mut sums = [(0.0_f32, 0_u32); CLASSES_MAX as usize];
         for hotness in self.sealed(drive) {
             let (sum, blocks) = &mut sums[self.group_of(hotness).index()];
@@ -219,7 +219,7 @@ impl Placement for Sfs {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let page = &mut self.pages[write.lpn.index()];
         let before = *page;
         let now = drive.write_clock() as u32;
@@ -235,12 +235,12 @@ impl Placement for Sfs {
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         let Page { writes, written_at } = self.pages[page.lpn.index()];
         self.group_of(hotness(writes as f32, writes_since(written_at, drive) as f32))
     }
 
-    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
         let mut sums = Block { sealed_at: drive.write_clock() as u32, ..Block::default() };
         for lpn in drive.valid_owners(block) {
             sums.add(self.pages[lpn.index()], 1.0);

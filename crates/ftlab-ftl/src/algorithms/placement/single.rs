@@ -18,7 +18,7 @@
 //! sections 2.1 and 3.2 (as 1R-Greedy, with greedy victims).
 
 use crate::Metadata;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
@@ -49,12 +49,12 @@ impl Placement for Single {
     }
 
     #[inline]
-    fn place_host(&mut self, _write: HostWrite, _drive: &Drive) -> StreamId {
+    fn place_host(&mut self, _write: HostWrite, _drive: &DriveState) -> StreamId {
         ALL
     }
 
     #[inline]
-    fn place_relocation(&mut self, _page: Relocation, _drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, _page: Relocation, _drive: &DriveState) -> StreamId {
         ALL
     }
 

@@ -26,7 +26,7 @@
 
 use crate::algorithms::placement::classes::{CLASSES_MAX, classes};
 use crate::algorithms::tools::intervals::writes_since;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
@@ -191,7 +191,7 @@ impl Placement for Warcip {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let written_at = &mut self.written_at[write.lpn.index()];
         let interval = writes_since(*written_at, drive) as f32;
         *written_at = drive.write_clock() as u32;
@@ -206,7 +206,7 @@ impl Placement for Warcip {
     }
 
     #[inline]
-    fn place_relocation(&mut self, _page: Relocation, _drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, _page: Relocation, _drive: &DriveState) -> StreamId {
         RELOCATED
     }
 
@@ -218,7 +218,7 @@ impl Placement for Warcip {
         size_of_val(&self.written_at[..]) + size_of_val(&self.clusters[..])
     }
 
-    fn check(&self, _drive: &Drive) -> Result<(), String> {
+    fn check(&self, _drive: &DriveState) -> Result<(), String> {
         let centres = self.clusters.iter().map(|cluster| cluster.centre);
         if centres.clone().all(f32::is_finite) {
             return Ok(());

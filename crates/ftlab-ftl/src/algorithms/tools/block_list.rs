@@ -13,7 +13,7 @@
 
 use crate::ensure::ensure;
 use crate::page::policy::Victims;
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use ftlab_flash::BlockId;
 use std::ops::Range;
@@ -351,7 +351,7 @@ impl BlockList {
     /// allocation, with their valid counts, and can select exactly the sealed ones.
     pub(crate) fn check(
         &self,
-        drive: &Drive,
+        drive: &DriveState,
         wanted: impl Fn(BlockId) -> bool,
     ) -> Result<(), String> {
         let mut expected: Vec<BlockId> = (0..drive.geometry().blocks())
@@ -406,20 +406,36 @@ fn first_min(keys: &[u32]) -> Option<(usize, &u32)> {
 /// Forwards the block hooks of a rule or policy to its `BlockList` in the field `list`.
 macro_rules! keep_block_list {
     () => {
-        fn on_block_opened(&mut self, block: ftlab_flash::BlockId, drive: &$crate::page::Drive) {
+        fn on_block_opened(
+            &mut self,
+            block: ftlab_flash::BlockId,
+            drive: &$crate::page::DriveState,
+        ) {
             self.list.push(block, drive.pages_per_block(), drive.write_clock());
         }
 
-        fn on_block_sealed(&mut self, block: ftlab_flash::BlockId, _drive: &$crate::page::Drive) {
+        fn on_block_sealed(
+            &mut self,
+            block: ftlab_flash::BlockId,
+            _drive: &$crate::page::DriveState,
+        ) {
             self.list.seal(block);
         }
 
         #[inline]
-        fn on_invalidate(&mut self, block: ftlab_flash::BlockId, _drive: &$crate::page::Drive) {
+        fn on_invalidate(
+            &mut self,
+            block: ftlab_flash::BlockId,
+            _drive: &$crate::page::DriveState,
+        ) {
             self.list.invalidate(block);
         }
 
-        fn on_block_erased(&mut self, block: ftlab_flash::BlockId, _drive: &$crate::page::Drive) {
+        fn on_block_erased(
+            &mut self,
+            block: ftlab_flash::BlockId,
+            _drive: &$crate::page::DriveState,
+        ) {
             self.list.remove(block);
         }
 
@@ -427,7 +443,7 @@ macro_rules! keep_block_list {
             self.list.bytes()
         }
 
-        fn check(&self, drive: &$crate::page::Drive) -> Result<(), String> {
+        fn check(&self, drive: &$crate::page::DriveState) -> Result<(), String> {
             self.list.check(drive, |_| true)
         }
     };

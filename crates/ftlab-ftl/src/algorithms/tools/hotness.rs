@@ -7,7 +7,7 @@
 //! Lee and Kim, "An Empirical Study of Hot/Cold Data Separation Policies in Solid State Drives (SSDs)",
 //! SYSTOR 2013, section 2.1.
 
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, State};
@@ -49,17 +49,17 @@ impl<H: Hotness> Placement for H {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, _drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, _drive: &DriveState) -> StreamId {
         self.record(write.lpn);
         if self.is_hot(write.lpn) { HOT } else { COLD }
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, _drive: &DriveState) -> StreamId {
         if self.is_hot(page.lpn) { HOT } else { COLD }
     }
 
-    fn on_trim(&mut self, lpn: Lpn, _drive: &Drive) {
+    fn on_trim(&mut self, lpn: Lpn, _drive: &DriveState) {
         self.forget(lpn);
     }
 

@@ -1,7 +1,7 @@
 //! How often the host rewrites each page: what placements by update frequency know.
 
 use crate::memory;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::state::state;
 use ftlab_flash::Lpn;
 use std::hint::select_unpredictable;
@@ -35,7 +35,7 @@ impl Intervals {
 
     /// The host writes a page that held nothing.
     #[inline]
-    pub(crate) fn begin(&mut self, lpn: Lpn, drive: &Drive) {
+    pub(crate) fn begin(&mut self, lpn: Lpn, drive: &DriveState) {
         let written_at = drive.write_clock() as u32;
         self.pages[lpn.index()] = Page { mean: f32::INFINITY, written_at };
     }
@@ -46,7 +46,7 @@ impl Intervals {
     pub(crate) fn rewrite(
         &mut self,
         lpn: Lpn,
-        drive: &Drive,
+        drive: &DriveState,
         mean: impl FnOnce(f32, f32) -> f32,
     ) -> f32 {
         let page = &mut self.pages[lpn.index()];
@@ -60,7 +60,7 @@ impl Intervals {
     /// The interval to expect of a page that is moved: its mean, or its age if that is longer. Before its
     /// first rewrite only the age speaks.
     #[inline]
-    pub(crate) fn expected(&self, lpn: Lpn, drive: &Drive) -> f32 {
+    pub(crate) fn expected(&self, lpn: Lpn, drive: &DriveState) -> f32 {
         let page = self.pages[lpn.index()];
         let age = writes_since(page.written_at, drive) as f32;
         select_unpredictable(page.mean.is_finite(), page.mean.max(age), age)
@@ -73,7 +73,7 @@ impl Intervals {
 
 /// Host writes since a write clock that is known modulo 2^32.
 #[inline]
-pub(crate) fn writes_since(written_at: u32, drive: &Drive) -> u32 {
+pub(crate) fn writes_since(written_at: u32, drive: &DriveState) -> u32 {
     (drive.write_clock() as u32).wrapping_sub(written_at)
 }
 
@@ -86,9 +86,9 @@ mod tests {
     #[test]
     fn a_page_is_expected_by_its_age_until_it_has_been_rewritten() {
         let config = DriveConfig::new(Geometry::new(8, 16, 4096).unwrap(), 64, 2);
-        let mut drive = Drive::new(&config, Vec::new());
+        let mut drive = DriveState::new(&config, Vec::new());
         let mut intervals = Intervals::new(64);
-        let pass = |drive: &mut Drive, writes: u32| (0..writes).for_each(|_| drive.tick());
+        let pass = |drive: &mut DriveState, writes: u32| (0..writes).for_each(|_| drive.tick());
         let mean = |mean: f32, interval: f32| 0.5 * (mean + interval);
         let mut found = Vec::new();
         intervals.begin(Lpn(3), &drive);

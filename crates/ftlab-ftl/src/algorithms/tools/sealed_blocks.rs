@@ -1,7 +1,7 @@
 //! The sealed blocks in no order, to draw from at random.
 
 use crate::algorithms::tools::random::Random;
-use crate::page::{Drive, Phase};
+use crate::page::{DriveState, Phase};
 use crate::state::state;
 use ftlab_flash::BlockId;
 
@@ -62,7 +62,7 @@ impl SealedBlocks {
     }
 
     /// Verifies that exactly the sealed blocks of `drive` are in it, victims included.
-    pub(crate) fn check(&self, drive: &Drive) -> Result<(), String> {
+    pub(crate) fn check(&self, drive: &DriveState) -> Result<(), String> {
         for block in (0..drive.geometry().blocks()).map(BlockId) {
             let place = self.places[block.index()];
             let listed = self.blocks.get(place as usize) == Some(&block);

@@ -23,7 +23,7 @@
 
 use crate::Metadata;
 use crate::algorithms::tools::block_list::BlockList;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::state::state;
@@ -54,12 +54,12 @@ impl PolicyEntry for TwoRGreedy {
 }
 
 impl TwoRGreedy {
-    fn region(&mut self, block: BlockId, drive: &Drive) -> &mut BlockList {
+    fn region(&mut self, block: BlockId, drive: &DriveState) -> &mut BlockList {
         &mut self.regions[drive.stream_of(block).index()]
     }
 
     /// The region that holds the block with the fewest valid pages.
-    fn emptiest_region(&mut self, drive: &Drive) -> &mut BlockList {
+    fn emptiest_region(&mut self, drive: &DriveState) -> &mut BlockList {
         let fewest = |region: &BlockList| {
             region.min().map_or((u32::MAX, u64::MAX), |slot| {
                 (region.valid_pages(slot), drive.allocated(region.block(slot)))
@@ -79,16 +79,16 @@ impl Policy for TwoRGreedy {
     }
 
     #[inline]
-    fn place_host(&mut self, _write: HostWrite, _drive: &Drive) -> StreamId {
+    fn place_host(&mut self, _write: HostWrite, _drive: &DriveState) -> StreamId {
         NORMAL
     }
 
     #[inline]
-    fn place_relocation(&mut self, _page: Relocation, _drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, _page: Relocation, _drive: &DriveState) -> StreamId {
         COLD
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         let region = self.emptiest_region(drive);
         while !victims.free_a_block()
             && let Some(slot) = region.min()
@@ -101,21 +101,21 @@ impl Policy for TwoRGreedy {
         }
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         let (pages, stamp) = (drive.pages_per_block(), drive.write_clock());
         self.region(block, drive).push(block, pages, stamp);
     }
 
-    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
         self.region(block, drive).seal(block);
     }
 
     #[inline]
-    fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+    fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
         self.region(block, drive).invalidate(block);
     }
 
-    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         self.region(block, drive).remove(block);
     }
 
@@ -127,7 +127,7 @@ impl Policy for TwoRGreedy {
         self.regions.iter().map(BlockList::bytes).sum()
     }
 
-    fn check(&self, drive: &Drive) -> Result<(), String> {
+    fn check(&self, drive: &DriveState) -> Result<(), String> {
         self.regions[0].check(drive, |block| drive.stream_of(block) == NORMAL)?;
         self.regions[1].check(drive, |block| drive.stream_of(block) == COLD)
     }

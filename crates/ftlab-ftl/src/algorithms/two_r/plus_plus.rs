@@ -28,7 +28,7 @@ use crate::algorithms::two_r::regions::Regions;
 use crate::algorithms::two_r::victims::{
     RegionVictims, VictimChoice, VictimParameters, keep_region_victims,
 };
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::state::state;
@@ -84,17 +84,17 @@ impl Policy for TwoRPlusPlus {
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, _drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, _drive: &DriveState) -> StreamId {
         self.victims.on_host_write(write.lpn);
         HOST
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, _drive: &DriveState) -> StreamId {
         self.regions.relocated_to(page.from)
     }
 
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         self.victims.select(drive, victims);
     }
 

@@ -16,7 +16,7 @@ use crate::algorithms::tools::sealed_blocks::SealedBlocks;
 use crate::algorithms::two_r::depth::DepthControl;
 use crate::algorithms::two_r::regions::{Regions, STREAMS_MAX};
 use crate::algorithms::two_r::scan::{Fallback, Scan};
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::DriveShape;
 use crate::page::policy::Victims;
 use crate::state::state;
@@ -114,7 +114,7 @@ impl RegionVictims {
     }
 
     /// Chooses the blocks to collect.
-    pub(super) fn select(&mut self, drive: &Drive, victims: &mut Victims) {
+    pub(super) fn select(&mut self, drive: &DriveState, victims: &mut Victims) {
         let regions = self.regions;
         let region_of = |block| regions.of(drive.stream_of(block));
         let list = &mut self.list;
@@ -131,7 +131,7 @@ impl RegionVictims {
     /// Takes the emptiest of `d` blocks drawn, and more of its region in the same way.
     fn take_drawn(
         &mut self,
-        drive: &Drive,
+        drive: &DriveState,
         region_of: impl Fn(BlockId) -> u8,
         victims: &mut Victims,
     ) {
@@ -153,7 +153,7 @@ impl RegionVictims {
         }
     }
 
-    pub(super) fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    pub(super) fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         self.list.push(block, drive.pages_per_block(), drive.write_clock());
     }
 
@@ -192,7 +192,7 @@ impl RegionVictims {
         self.list.bytes() + self.sealed.bytes() + control
     }
 
-    pub(super) fn check(&self, drive: &Drive) -> Result<(), String> {
+    pub(super) fn check(&self, drive: &DriveState) -> Result<(), String> {
         if self.choice == VictimChoice::DChoices {
             self.sealed.check(drive)?;
         }
@@ -206,24 +206,40 @@ impl RegionVictims {
 /// Forwards the hooks of a policy to its `RegionVictims` in the field `victims`.
 macro_rules! keep_region_victims {
     () => {
-        fn on_block_opened(&mut self, block: ftlab_flash::BlockId, drive: &$crate::page::Drive) {
+        fn on_block_opened(
+            &mut self,
+            block: ftlab_flash::BlockId,
+            drive: &$crate::page::DriveState,
+        ) {
             self.victims.on_block_opened(block, drive);
         }
 
-        fn on_block_sealed(&mut self, block: ftlab_flash::BlockId, _drive: &$crate::page::Drive) {
+        fn on_block_sealed(
+            &mut self,
+            block: ftlab_flash::BlockId,
+            _drive: &$crate::page::DriveState,
+        ) {
             self.victims.on_block_sealed(block);
         }
 
         #[inline]
-        fn on_invalidate(&mut self, block: ftlab_flash::BlockId, _drive: &$crate::page::Drive) {
+        fn on_invalidate(
+            &mut self,
+            block: ftlab_flash::BlockId,
+            _drive: &$crate::page::DriveState,
+        ) {
             self.victims.on_invalidate(block);
         }
 
-        fn on_block_erased(&mut self, block: ftlab_flash::BlockId, _drive: &$crate::page::Drive) {
+        fn on_block_erased(
+            &mut self,
+            block: ftlab_flash::BlockId,
+            _drive: &$crate::page::DriveState,
+        ) {
             self.victims.on_block_erased(block);
         }
 
-        fn on_trim(&mut self, lpn: ftlab_flash::Lpn, _drive: &$crate::page::Drive) {
+        fn on_trim(&mut self, lpn: ftlab_flash::Lpn, _drive: &$crate::page::DriveState) {
             self.victims.on_trim(lpn);
         }
 
@@ -231,7 +247,7 @@ macro_rules! keep_region_victims {
             self.victims.memory_bytes()
         }
 
-        fn check(&self, drive: &$crate::page::Drive) -> Result<(), String> {
+        fn check(&self, drive: &$crate::page::DriveState) -> Result<(), String> {
             self.victims.check(drive)
         }
     };
@@ -239,7 +255,7 @@ macro_rules! keep_region_victims {
 pub(super) use keep_region_victims;
 
 /// Takes the oldest blocks of the region whose oldest block has fewer valid pages.
-fn take_oldest(list: &mut BlockList, drive: &Drive, regions: Regions, victims: &mut Victims) {
+fn take_oldest(list: &mut BlockList, drive: &DriveState, regions: Regions, victims: &mut Victims) {
     let region_of = |block| regions.of(drive.stream_of(block));
     let threshold = victims.valid_pages_max().saturating_add(1);
     let mut oldest: [Option<u32>; STREAMS_MAX] = [None; STREAMS_MAX];
@@ -265,7 +281,7 @@ fn take_oldest(list: &mut BlockList, drive: &Drive, regions: Regions, victims: &
 }
 
 /// Takes the block of the highest age x (1 - u) / u; the next one may be of the other region.
-fn take_best(list: &mut BlockList, drive: &Drive, victims: &mut Victims) {
+fn take_best(list: &mut BlockList, drive: &DriveState, victims: &mut Victims) {
     let most = victims.valid_pages_max();
     let score = |stamp: u64, valid_pages: u32| {
         let valid = f64::from(valid_pages);

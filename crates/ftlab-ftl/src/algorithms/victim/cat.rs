@@ -22,7 +22,7 @@
 //! Software: Practice and Experience 29(3), 1999.
 
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{BlockScore, VictimRule, Victims};
 use crate::state::state;
@@ -50,7 +50,7 @@ impl VictimEntry for Cat {
 
 /// The score of a block that was sealed at `since`.
 #[inline]
-fn score(drive: &Drive, since: u64, valid_pages: u32, erases: u32) -> f64 {
+fn score(drive: &DriveState, since: u64, valid_pages: u32, erases: u32) -> f64 {
     let pages = f64::from(drive.pages_per_block());
     let age = (drive.write_clock() - since + 1) as f64;
     let valid = f64::from(valid_pages);
@@ -58,7 +58,7 @@ fn score(drive: &Drive, since: u64, valid_pages: u32, erases: u32) -> f64 {
 }
 
 impl VictimRule for Cat {
-    fn select(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select(&mut self, drive: &DriveState, victims: &mut Victims) {
         // No block has a higher score than one as old and as empty that was erased least.
         let bound = |stamp, valid_pages| score(drive, stamp, valid_pages, drive.fewest_erases());
         let best = self.list.best(bound, |slot, valid_pages| {
@@ -73,7 +73,7 @@ impl VictimRule for Cat {
         }
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         let valid_pages = drive.valid_pages(block);
         let value = score(drive, drive.sealed_at(block), valid_pages, drive.erases(block));
         Some(BlockScore { formula: "age x (1 - u) / (u x (erases + 1))", value })

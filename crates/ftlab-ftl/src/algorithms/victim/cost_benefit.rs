@@ -22,7 +22,7 @@
 //! 10(1), 1992, section 3.6; Kang et al., "2R", PVLDB 13(11), 2020, section 6, for the simple score.
 
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{BlockScore, VictimRule, Victims};
 use crate::state::state;
@@ -78,7 +78,7 @@ impl VictimEntry for CostBenefit {
 
 impl CostBenefit {
     /// The slot of the best block with at most `most` valid pages.
-    fn best(&self, drive: &Drive, most: u32) -> Option<u32> {
+    fn best(&self, drive: &DriveState, most: u32) -> Option<u32> {
         // Asked once, not in the score: compiled code would work out the power first and then choose.
         if self.linear {
             self.best_by(drive, most, |age| age)
@@ -88,7 +88,7 @@ impl CostBenefit {
     }
 
     /// The slot of the best block with at most `most` valid pages, age entering as `weight` of it.
-    fn best_by(&self, drive: &Drive, most: u32, weight: impl Fn(f64) -> f64) -> Option<u32> {
+    fn best_by(&self, drive: &DriveState, most: u32, weight: impl Fn(f64) -> f64) -> Option<u32> {
         let score = |stamp, valid_pages| self.score(drive, stamp, valid_pages, &weight);
         // A block is appended to the list when it is opened, and its age counts from when it was sealed.
         self.list.best(score, |slot, valid_pages| {
@@ -103,7 +103,7 @@ impl CostBenefit {
     #[inline]
     fn score(
         &self,
-        drive: &Drive,
+        drive: &DriveState,
         stamp: u64,
         valid_pages: u32,
         weight: impl Fn(f64) -> f64,
@@ -119,7 +119,7 @@ impl CostBenefit {
 }
 
 impl VictimRule for CostBenefit {
-    fn select(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select(&mut self, drive: &DriveState, victims: &mut Victims) {
         let wanted = match self.parameters.batch {
             1 => 1,
             batch => u64::from(batch) * u64::from(drive.pages_per_block()),
@@ -131,7 +131,7 @@ impl VictimRule for CostBenefit {
         }
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         let weight = |age: f64| if self.linear { age } else { age.powf(self.parameters.age_power) };
         let formula = match (self.parameters.score, self.linear) {
             (Score::Simple, true) => "age x (1 - u) / u",

@@ -20,7 +20,7 @@
 
 use crate::Metadata;
 use crate::algorithms::tools::sealed_blocks::SealedBlocks;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{VictimRule, Victims};
 use crate::state::state;
@@ -58,7 +58,7 @@ impl VictimEntry for DChoices {
 }
 
 impl VictimRule for DChoices {
-    fn select(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select(&mut self, drive: &DriveState, victims: &mut Victims) {
         let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let fits = |block: &BlockId| drive.valid_pages(*block) <= most;
         let emptiest = (0..ROUNDS_MAX).find_map(|_| {
@@ -70,16 +70,16 @@ impl VictimRule for DChoices {
         }
     }
 
-    fn on_block_opened(&mut self, _block: BlockId, _drive: &Drive) {}
+    fn on_block_opened(&mut self, _block: BlockId, _drive: &DriveState) {}
 
-    fn on_block_sealed(&mut self, block: BlockId, _drive: &Drive) {
+    fn on_block_sealed(&mut self, block: BlockId, _drive: &DriveState) {
         self.sealed.insert(block);
     }
 
     #[inline]
-    fn on_invalidate(&mut self, _block: BlockId, _drive: &Drive) {}
+    fn on_invalidate(&mut self, _block: BlockId, _drive: &DriveState) {}
 
-    fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, _drive: &DriveState) {
         self.sealed.remove(block);
     }
 
@@ -91,7 +91,7 @@ impl VictimRule for DChoices {
         self.sealed.bytes()
     }
 
-    fn check(&self, drive: &Drive) -> Result<(), String> {
+    fn check(&self, drive: &DriveState) -> Result<(), String> {
         self.sealed.check(drive)
     }
 }

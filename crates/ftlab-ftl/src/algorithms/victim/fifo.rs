@@ -17,7 +17,7 @@
 //! Desnoyers, "Analytic models of SSD write performance", ACM TOS 10(2), 2014, section 3.
 
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{BlockScore, VictimRule, Victims};
 use crate::state::state;
@@ -44,14 +44,14 @@ impl VictimEntry for Fifo {
 }
 
 impl VictimRule for Fifo {
-    fn select(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select(&mut self, drive: &DriveState, victims: &mut Victims) {
         let threshold = drive.pages_per_block().min(victims.valid_pages_max() + 1);
         if let Some(slot) = self.list.next_below(0..self.list.end(), threshold) {
             self.list.take(slot, victims);
         }
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         // A block without an invalid page is passed over.
         let since = drive.allocations() - drive.allocated(block) - 1;
         let formula = "blocks opened since";

@@ -20,7 +20,7 @@
 
 use crate::Metadata;
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{VictimRule, Victims};
 use crate::state::state;
@@ -45,7 +45,7 @@ impl VictimEntry for Greedy {
 }
 
 impl VictimRule for Greedy {
-    fn select(&mut self, _drive: &Drive, victims: &mut Victims) {
+    fn select(&mut self, _drive: &DriveState, victims: &mut Victims) {
         if let Some(slot) = self.list.min()
             && self.list.valid_pages(slot) <= victims.valid_pages_max()
         {

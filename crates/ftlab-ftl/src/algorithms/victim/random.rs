@@ -18,7 +18,7 @@
 
 use crate::Metadata;
 use crate::algorithms::victim::d_choices::{DChoices, DChoicesParameters};
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{VictimRule, Victims};
 use ftlab_flash::BlockId;
@@ -52,24 +52,24 @@ impl VictimEntry for Random {
 }
 
 impl VictimRule for Random {
-    fn select(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select(&mut self, drive: &DriveState, victims: &mut Victims) {
         self.0.select(drive, victims);
     }
 
-    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         self.0.on_block_opened(block, drive);
     }
 
-    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
         self.0.on_block_sealed(block, drive);
     }
 
     #[inline]
-    fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+    fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
         self.0.on_invalidate(block, drive);
     }
 
-    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+    fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         self.0.on_block_erased(block, drive);
     }
 
@@ -81,7 +81,7 @@ impl VictimRule for Random {
         self.0.memory_bytes()
     }
 
-    fn check(&self, drive: &Drive) -> Result<(), String> {
+    fn check(&self, drive: &DriveState) -> Result<(), String> {
         self.0.check(drive)
     }
 }

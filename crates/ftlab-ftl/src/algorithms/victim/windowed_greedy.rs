@@ -19,7 +19,7 @@
 
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
 use crate::algorithms::tools::emptiest::take_emptiest_one;
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{BlockScore, VictimRule, Victims};
 use crate::state::state;
@@ -62,7 +62,7 @@ impl WindowedGreedy {
 }
 
 impl VictimRule for WindowedGreedy {
-    fn select(&mut self, drive: &Drive, victims: &mut Victims) {
+    fn select(&mut self, drive: &DriveState, victims: &mut Victims) {
         for end in [self.window_end(), self.list.end()] {
             if victims.is_empty() {
                 take_emptiest_one(&mut self.list, end, drive.pages_per_block(), victims);
@@ -70,7 +70,7 @@ impl VictimRule for WindowedGreedy {
         }
     }
 
-    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+    fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         let invalid_pages = drive.pages_per_block() - drive.valid_pages(block);
         let formula = "invalid pages, of a block in the window";
         (self.list.slot_of(block) < self.window_end())

@@ -2,12 +2,12 @@
 
 use crate::bits::word_mask;
 use crate::page::drive::block::{Frontier, Phase};
-use crate::page::drive::tables::Drive;
+use crate::page::drive::tables::DriveState;
 use crate::page::drive::wear::{FreeBlock, Wear};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Ppn};
 
-impl Drive {
+impl DriveState {
     /// Opens a free block for `stream`, which has no open block: the one that is `wanted`, if it is free.
     /// All its pages count as valid. None if no block is free.
     pub(crate) fn open(&mut self, stream: StreamId, wanted: Option<BlockId>) -> Option<BlockId> {

@@ -2,11 +2,11 @@
 
 use crate::ensure::ensure;
 use crate::page::drive::block::{Frontier, Phase};
-use crate::page::drive::tables::Drive;
+use crate::page::drive::tables::DriveState;
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn, Ppn};
 
-impl Drive {
+impl DriveState {
     /// Verifies that mapping, valid bits, valid counts, phases, free list and frontiers agree.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.check_mapping()?;

@@ -1,10 +1,10 @@
 //! The mapping as it is saved and restored: apart from the rest, a part at a time.
 
 use crate::StateError;
-use crate::page::drive::tables::{Drive, NONE};
+use crate::page::drive::tables::{DriveState, NONE};
 use ftlab_flash::Lpn;
 
-impl Drive {
+impl DriveState {
     /// Logical page -> flash page, [`u32::MAX`] where it holds nothing.
     pub fn mapping(&self) -> &[u32] {
         &self.flash_page_of

@@ -15,7 +15,7 @@ mod walk;
 mod wear;
 
 pub use block::Phase;
-pub use tables::{Drive, SeenAs};
+pub use tables::{DriveState, SeenAs};
 #[cfg(test)]
 pub(crate) use twin::{Twin, TwinBlock};
 pub use wear::{FreeBlock, WearLeveling};

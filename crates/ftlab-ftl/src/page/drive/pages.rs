@@ -3,12 +3,12 @@
 use crate::bits::word_mask;
 use crate::memory;
 use crate::page::drive::block::Phase;
-use crate::page::drive::tables::{Drive, NONE};
+use crate::page::drive::tables::{DriveState, NONE};
 use crate::page::gc_schedule::MILLION;
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn, Ppn};
 
-impl Drive {
+impl DriveState {
     /// One more host write.
     #[inline]
     pub(crate) fn tick(&mut self) {

@@ -36,7 +36,7 @@ impl SeenAs {
 /// All pages of an open block count as valid until they are invalidated, whether they are programmed
 /// yet or not: the write path then only ever has to subtract.
 #[derive(Debug)]
-pub struct Drive {
+pub struct DriveState {
     pub(super) geometry: Geometry,
     pub(super) block_of: BlockOf,
     /// Logical page -> flash page.
@@ -66,12 +66,12 @@ pub struct Drive {
 }
 
 // The mapping is saved apart, a part at a time, and tells the owners of valid pages.
-state!(Drive {
+state!(DriveState {
     valid_bits, valid_pages, stream_of, blocks, free, frontiers, stream_blocks, retired_blocks,
     mapped_pages, wear, write_clock, allocations
 } constant geometry, block_of, flash_page_of, owner_of, free_block, streams, seen_as);
 
-impl Drive {
+impl DriveState {
     /// An erased drive.
     pub(crate) fn new(config: &DriveConfig, streams: Vec<Stream>) -> Self {
         let geometry = config.geometry;

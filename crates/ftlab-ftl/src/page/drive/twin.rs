@@ -2,7 +2,7 @@
 
 use crate::page::config::DriveConfig;
 use crate::page::drive::block::{Block, Frontier, Phase};
-use crate::page::drive::tables::Drive;
+use crate::page::drive::tables::DriveState;
 use crate::page::drive::wear::Wear;
 use crate::stream::{Stream, StreamId};
 use ftlab_flash::{BlockId, Lpn, Ppn};
@@ -32,7 +32,7 @@ pub(crate) struct Twin<'a, M> {
     pub(crate) allocations: u64,
 }
 
-impl Drive {
+impl DriveState {
     /// The drive that a twin describes.
     pub(crate) fn of_twin(twin: Twin<impl Iterator<Item = (Lpn, Ppn)>>) -> Self {
         let Twin { config, streams, blocks, free, mapping, write_clock, allocations } = twin;

@@ -1,7 +1,7 @@
 //! A walk over the valid pages of a block.
 
 use crate::memory;
-use crate::page::drive::tables::Drive;
+use crate::page::drive::tables::DriveState;
 use ftlab_flash::{BlockId, Ppn};
 
 /// How many words of valid bits ahead of a walk the owners of their pages are fetched.
@@ -20,7 +20,7 @@ pub(crate) struct ValidPages {
 impl ValidPages {
     /// The next valid page; there must be one. Fetches what tells the owners of the pages after it.
     #[inline]
-    pub(crate) fn next(&mut self, drive: &Drive) -> Ppn {
+    pub(crate) fn next(&mut self, drive: &DriveState) -> Ppn {
         while self.bits == 0 {
             self.word += 1;
             drive.prefetch_owners(self.word + OWNERS_AHEAD);
@@ -33,7 +33,7 @@ impl ValidPages {
     }
 }
 
-impl Drive {
+impl DriveState {
     /// The valid pages of `block`, in page order.
     #[inline]
     pub(crate) fn valid_pages_of(&self, block: BlockId) -> ValidPages {

@@ -3,7 +3,7 @@
 use crate::page::engine::progress::Progress;
 use crate::page::engine::refreshing::Refreshing;
 use crate::page::policy::{Policy, Victims};
-use crate::page::{Drive, DriveConfig};
+use crate::page::{DriveConfig, DriveState};
 use crate::stream::StreamId;
 use crate::{Counters, Observer};
 use ftlab_flash::{BlockId, Flash};
@@ -25,7 +25,7 @@ pub struct PageMapped<P, F, O> {
     pub(super) policy: P,
     pub(super) flash: F,
     pub(super) observer: O,
-    pub(super) drive: Drive,
+    pub(super) drive: DriveState,
     pub(super) counters: Counters,
     pub(super) config: DriveConfig,
     pub(super) victims: Victims,
@@ -63,7 +63,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let streams = policy.streams();
         let reserve_min = policy.reserve_blocks_min();
         let geometry = config.geometry;
-        let mut drive = Drive::new(&config, streams.clone());
+        let mut drive = DriveState::new(&config, streams.clone());
         policy.seen_as().into_iter().for_each(|seen_as| drive.show_as(seen_as));
         if F::WEARS_OUT {
             drive.retire_bad(|block| flash.is_bad(block));

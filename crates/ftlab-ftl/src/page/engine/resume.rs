@@ -1,6 +1,6 @@
 //! A page-mapped FTL that outlives its process: what a drive on real media runs.
 
-use crate::page::Drive;
+use crate::page::DriveState;
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::entry::Hinted;
 use crate::{Archive, Counters, Ftl, Observer, State, StateError};
@@ -12,12 +12,12 @@ use ftlab_flash::{BlockId, Flash, Lpn};
 /// part at a time.
 pub trait Resume: Ftl {
     /// Mapping, block states and free list, to look at.
-    fn drive(&self) -> &Drive;
+    fn drive(&self) -> &DriveState;
 
     /// Saves all but the mapping, or replaces it by what was saved of an FTL with the same parameters.
     fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError>;
 
-    /// Restores the mapping from page `first` on, as [`Drive::mapping`] gives it.
+    /// Restores the mapping from page `first` on, as [`DriveState::mapping`] gives it.
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError>;
 
     /// Before blocks are [adopted](Self::adopt) in this order, with `mapped` pages: continues the counts of the drive,
@@ -36,7 +36,7 @@ pub trait Resume: Ftl {
 }
 
 impl<P: Hinted, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
-    fn drive(&self) -> &Drive {
+    fn drive(&self) -> &DriveState {
         &self.drive
     }
 
