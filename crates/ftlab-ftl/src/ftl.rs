@@ -1,8 +1,8 @@
 //! What every FTL can do, whatever its mapping.
 
-use crate::handles::PlacementHandles;
 use crate::page::Refreshed;
 use crate::page::policy::{Hint, Lifetime};
+use crate::placement_handles::PlacementHandles;
 use crate::slc_counts::SlcCounts;
 use crate::state::state;
 use crate::stream::{Stream, StreamId};

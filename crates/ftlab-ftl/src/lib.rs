@@ -30,7 +30,6 @@ pub mod colours;
 mod engine;
 mod ensure;
 mod ftl;
-mod handles;
 pub mod hybrid;
 mod metadata;
 mod metadata_budget;
@@ -38,6 +37,7 @@ mod metadata_budget;
 mod naive;
 mod observer;
 pub mod page;
+mod placement_handles;
 pub mod registry;
 mod slc_counts;
 mod state;
@@ -50,13 +50,13 @@ pub use ftl::{
     BlockUse, Broken, Counters, DynFtl, DynInner, ErrorOf, Ftl, FtlError, MemoryBytes, Merges,
     PageBatch, PageWrite, StreamCounters, StreamUse, Trim,
 };
-pub use handles::{
-    EVENTS_KEPT, HandleCounters, HandleEvent, HandleEventKind, HandleUse, IdentifierFormat,
-    Isolation, NO_HANDLE, PlacementHandles,
-};
 pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};
 pub use metadata_budget::MetadataBudget;
 pub use observer::Observer;
 pub use page::ConfigError;
+pub use placement_handles::{
+    EVENTS_KEPT, HandleCounters, HandleEvent, HandleEventKind, HandleUse, IdentifierFormat,
+    Isolation, NO_HANDLE, PlacementHandles,
+};
 pub use slc_counts::SlcCounts;
 pub use state::{Archive, Restored, Saved, State, StateError};

@@ -22,7 +22,7 @@
 
 mod curve;
 mod data;
-mod handles;
+mod handle_tables;
 mod inspection;
 mod lesson;
 mod page;

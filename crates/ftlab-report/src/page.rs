@@ -1,7 +1,7 @@
 //! The page: its text, and the data for its scripts.
 
 use crate::data::{Data, KINDS};
-use crate::handles;
+use crate::handle_tables;
 use crate::tables::{Table, sheet};
 use crate::text::name_of;
 use crate::timeline::{Picture, pictures};
@@ -113,8 +113,8 @@ impl<'a> Page<'a> {
             speed: times::speed(result),
             wear: sheet(result, Sheet::Wear),
             faults: sheet(result, Sheet::Faults),
-            handles: handles::handles(result),
-            events: handles::events(result),
+            handles: handle_tables::handles(result),
+            events: handle_tables::events(result),
             interval: grouped(result.config.interval_writes),
             window: grouped(window.unwrap_or(0)),
             cold_age: grouped(2 * window.unwrap_or(0)),

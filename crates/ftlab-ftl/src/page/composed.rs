@@ -2,7 +2,7 @@
 
 use crate::page::DriveState;
 use crate::page::entry::{Hinted, PlacementEntry};
-use crate::page::handles::Handles;
+use crate::page::handle_streams::Handles;
 use crate::page::policy::{
     BlockScore, Hints, HostWrite, Placement, Policy, Relocation, SampleBytes, VictimRule, Victims,
 };

@@ -6,7 +6,7 @@
 //! [`DriveState::stream_of`] tells it of a block is the inner stream.
 
 use crate::page::entry::Hinted;
-use crate::page::handles::{Handles, InnerStream};
+use crate::page::handle_streams::{Handles, InnerStream};
 use crate::page::policy::{
     BlockScore, Hint, Hints, HostWrite, Policy, Relocation, SampleBytes, Victims,
 };

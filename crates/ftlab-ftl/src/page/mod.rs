@@ -13,7 +13,7 @@ pub(crate) mod drive;
 pub(crate) mod engine;
 pub mod entry;
 pub(crate) mod gc_schedule;
-pub(crate) mod handles;
+pub(crate) mod handle_streams;
 pub mod policy;
 pub(crate) mod reclaim_groups;
 mod refresh;
@@ -25,7 +25,7 @@ pub use directed::Directed;
 pub use drive::{DriveState, FreeBlock, Phase, SeenAs, WearLeveling};
 pub use engine::{PageMapped, Resume};
 pub use gc_schedule::{GarbageParameters, GcSchedule, GradualParameters, StepParameters};
-pub use handles::Handles;
+pub use handle_streams::Handles;
 pub use policy::{
     BlockScore, Hint, Hints, HostWrite, Lifetime, Placement, Policy, Relocation, SampleBytes,
     VictimRule, Victims,

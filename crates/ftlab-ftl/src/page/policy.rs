@@ -1,7 +1,7 @@
 //! What the engine knows of an algorithm.
 
 use crate::boxable::boxable;
-use crate::page::handles::Handles;
+use crate::page::handle_streams::Handles;
 use crate::page::{DriveState, SeenAs};
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};

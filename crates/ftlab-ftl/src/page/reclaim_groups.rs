@@ -15,7 +15,7 @@
 //! take more than the logical pages, so that one of them has room.
 
 use crate::page::entry::{DriveShape, Hinted};
-use crate::page::handles::{Handles, InnerStream};
+use crate::page::handle_streams::{Handles, InnerStream};
 use crate::page::policy::{BlockScore, Hints, HostWrite, Policy, Relocation, SampleBytes, Victims};
 use crate::page::{DriveState, SeenAs};
 use crate::state::state;

@@ -6,7 +6,7 @@ use crate::ftl::DynFtl;
 use crate::hybrid::{self, FtlEntry};
 use crate::observer::Observer;
 use crate::page::entry::{FitContext, Hinted, PlacementEntry, PolicyEntry, VictimEntry};
-use crate::page::handles::InnerStream;
+use crate::page::handle_streams::InnerStream;
 use crate::page::policy::{Hints, VictimRule};
 use crate::page::reclaim_groups::Indivisible;
 use crate::page::{Composed, Directed, DriveConfig, Policy, ReclaimGroups};

@@ -37,7 +37,7 @@
 
 use crate::page::DriveState;
 use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
-use crate::page::handles::{HANDLES_MAX, Handles, InnerStream};
+use crate::page::handle_streams::{HANDLES_MAX, Handles, InnerStream};
 use crate::page::policy::{Hints, HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};

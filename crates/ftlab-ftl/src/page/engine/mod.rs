@@ -3,7 +3,6 @@
 mod adopt;
 mod background;
 mod ftl;
-mod handles;
 mod incremental;
 mod level;
 mod page_mapped;
@@ -11,6 +10,7 @@ mod progress;
 mod reclaim;
 mod refresh;
 mod refreshing;
+mod renew_handle;
 mod resume;
 mod retire;
 mod write;

@@ -2,7 +2,7 @@
 
 use crate::page::Phase;
 use crate::page::engine::page_mapped::PageMapped;
-use crate::page::handles::Handles;
+use crate::page::handle_streams::Handles;
 use crate::page::policy::{Policy, Relocation};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};

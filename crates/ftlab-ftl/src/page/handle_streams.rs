@@ -14,12 +14,12 @@
 //!     for each persistently isolated handle: those that take moved pages only
 //! ```
 
-use crate::handles::{
+use crate::memory;
+use crate::page::DriveState;
+use crate::placement_handles::{
     EventLog, HandleCounters, HandleEvent, HandleEventKind, HandleUse, IdentifierFormat, Isolation,
     NO_HANDLE, PlacementHandles,
 };
-use crate::memory;
-use crate::page::DriveState;
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
 use crate::{Archive, State, StateError};
