@@ -2,7 +2,7 @@
 
 use crate::by::By;
 use crate::host_op::HostOp;
-use crate::response_times::{Recorder, ResponseTimes};
+use crate::response_times::{ResponseTimeRecorder, ResponseTimes};
 use ftlab_flash::Owner;
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ pub(crate) struct Groups {
     by: By,
     /// Request under way -> what it asked for so far, and who asks.
     open: Vec<(Asked, Asker)>,
-    of: BTreeMap<(Group, u8), ([u64; 2], Recorder)>,
+    of: BTreeMap<(Group, u8), ([u64; 2], ResponseTimeRecorder)>,
 }
 
 impl Groups {

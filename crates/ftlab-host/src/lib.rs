@@ -85,7 +85,7 @@ pub use parameters::{Arrivals, TimingParameters, Unit};
 pub use presets::{TIMINGS, TimingPreset};
 pub use request_part::RequestPart;
 pub use requests::RequestTimes;
-pub use response_times::{Recorder, ResponseTimes};
+pub use response_times::{ResponseTimeRecorder, ResponseTimes};
 pub use slowest::SlowRequest;
 pub use timing::Timing;
 pub use wait_times::{Alike, WaitTimes};

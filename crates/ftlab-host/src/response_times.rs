@@ -34,14 +34,14 @@ impl Default for ResponseTimes {
 /// Takes response times one by one; those in a row that are equal cost next to nothing, and most are,
 /// since most writes find nothing in their way.
 #[derive(Debug, Clone, Default)]
-pub struct Recorder {
+pub struct ResponseTimeRecorder {
     times: ResponseTimes,
     /// The latest ones, which are equal, and not among `times` yet.
     latest: u64,
     latest_count: u64,
 }
 
-impl Recorder {
+impl ResponseTimeRecorder {
     /// Takes one more.
     #[inline]
     pub fn record(&mut self, nanoseconds: u64) {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn moments_are_exact_and_quantiles_within_their_digits() {
-        let mut recorder = Recorder::default();
+        let mut recorder = ResponseTimeRecorder::default();
         (1..=100_000_u64).for_each(|time| recorder.record(time * 1000));
         let times = recorder.times();
         assert_eq!((times.count(), times.max_ns()), (100_000, 100_000_000));
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn equal_times_in_a_row_all_count() {
-        let mut recorder = Recorder::default();
+        let mut recorder = ResponseTimeRecorder::default();
         for time in [5, 5, 5, 9, 5, 5] {
             recorder.record(time);
         }
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn no_responses_are_no_error() {
-        let times = Recorder::default().times();
+        let times = ResponseTimeRecorder::default().times();
         assert!(times.mean_ns().abs() < f64::EPSILON && times.stddev_ns().abs() < f64::EPSILON);
         assert_eq!((times.quantile_ns(0.99), times.tail()), (0, Vec::new()));
     }

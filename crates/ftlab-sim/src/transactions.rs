@@ -2,13 +2,13 @@
 
 use crate::response_summary::ResponseSummary;
 use crate::timing::TransactionsResult;
-use ftlab_host::Recorder;
+use ftlab_host::ResponseTimeRecorder;
 use ftlab_trace::Done;
 
 /// Transactions that are complete.
 #[derive(Debug, Default)]
 pub(crate) struct Transactions {
-    times: Recorder,
+    times: ResponseTimeRecorder,
     count: u64,
     /// When the first was complete, and the last.
     first_ns: Option<u64>,

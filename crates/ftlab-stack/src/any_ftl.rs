@@ -5,7 +5,7 @@ use crate::page_ages::{Moves, PAGE_BYTES, PageAges};
 use crate::picture::{self, Picture};
 use crate::policies::OwnPolicies;
 use crate::slc_cache::{SlcCache, SlcCached};
-use crate::steps::{Recorder, Step};
+use crate::steps::{Step, StepRecorder};
 use crate::stop::Stop;
 use crate::tally::Tally;
 use crate::watch::Watch;
@@ -40,7 +40,7 @@ enum Kind {
     Timed(DynFtl<HostedFlash<NoPayload>, PageWatch>),
     Faulty(DynFtl<HostedFlash<Faulty<NoPayload>>, PageWatch>),
     /// Small drives only: the policy is in a box, too.
-    Recorded(DynFtl<NoPayload, (Watch, Recorder)>),
+    Recorded(DynFtl<NoPayload, (Watch, StepRecorder)>),
 }
 
 /// Calls the same method of any.
@@ -148,7 +148,7 @@ impl AnyFtl {
     pub fn recorded(spec: &Spec, config: DriveConfig) -> Result<Self, StackError> {
         let geometry: Geometry = config.geometry;
         let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
-        let observer = (watch, Recorder::default());
+        let observer = (watch, StepRecorder::default());
         let ftl = registry::build_page_mapped_boxed(spec, config, NoPayload, observer)?;
         Ok(Self { kind: Kind::Recorded(Box::new(ftl)), host: None })
     }

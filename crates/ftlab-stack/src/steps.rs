@@ -62,13 +62,13 @@ pub struct Candidate {
 
 /// Records steps.
 #[derive(Debug, Default)]
-pub(crate) struct Recorder {
+pub(crate) struct StepRecorder {
     pub(crate) steps: Vec<Step>,
     /// Of the choice that is under way.
     candidates: Vec<Candidate>,
 }
 
-impl Observer for Recorder {
+impl Observer for StepRecorder {
     fn host_write_begins(&mut self, lpn: Lpn) {
         self.steps.push(Step::Request(lpn));
     }
@@ -205,7 +205,7 @@ mod tests {
                 let config = DriveConfig { gc, ..DriveConfig::new(geometry, LOGICAL_PAGES, 7) };
                 let shape = DriveShape::new(&config);
                 let spec = fit(&name.parse().unwrap(), shape, &oracle).unwrap();
-                let recorder = Recorder::default();
+                let recorder = StepRecorder::default();
                 let mut ftl = build_page_mapped_boxed(&spec, config, NoPayload, recorder).unwrap();
                 ftl.apply(&workload).unwrap();
                 let mut replay = Replay::default();

@@ -1,7 +1,7 @@
 //! What an observer of a run has watched.
 
 use crate::page_ages::PageAges;
-use crate::steps::{Recorder, Step};
+use crate::steps::{Step, StepRecorder};
 use crate::watch::Watch;
 use ftlab_ftl::Observer;
 
@@ -46,7 +46,7 @@ impl Watching for (Watch, Option<PageAges>) {
     }
 }
 
-impl Watching for (Watch, Recorder) {
+impl Watching for (Watch, StepRecorder) {
     fn watch(&self) -> &Watch {
         &self.0
     }

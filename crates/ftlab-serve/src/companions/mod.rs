@@ -17,7 +17,7 @@ use ftlab_flash::Lpn;
 use ftlab_spec::Spec;
 use ftlab_trace::TraceError;
 use queue::{HostOp, Queue, TimedOp};
-use recorder::Recorder;
+use recorder::TraceRecorder;
 use shadows::Shadow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub struct Prepared {
 /// Running companions.
 #[derive(Debug)]
 pub struct Companions {
-    recorder: Option<Recorder>,
+    recorder: Option<TraceRecorder>,
     shadows: Vec<Shadow>,
     emulated_latency: Option<String>,
 }
@@ -76,7 +76,7 @@ impl Prepared {
         // Last, because it creates a file.
         let names_streams = self.options.names_streams;
         let start =
-            |path: PathBuf| Recorder::start(&path, &superblock, names_streams, next(), notice);
+            |path: PathBuf| TraceRecorder::start(&path, &superblock, names_streams, next(), notice);
         let recorder = self.options.record.map(start);
         let recorder = recorder.transpose()?;
         Ok(Companions { recorder, shadows, emulated_latency: self.options.emulated_latency })
@@ -88,7 +88,7 @@ impl Companions {
     /// returns its number of operations. The drive must be closed.
     pub fn finish(self) -> Result<Option<RecordingStatus>, TraceError> {
         drop(self.shadows);
-        self.recorder.map(Recorder::finish).transpose()
+        self.recorder.map(TraceRecorder::finish).transpose()
     }
 }
 
@@ -98,7 +98,7 @@ impl CompanionStatus for Companions {
     }
 
     fn recording(&self) -> Option<RecordingStatus> {
-        self.recorder.as_ref().map(Recorder::status)
+        self.recorder.as_ref().map(TraceRecorder::status)
     }
 
     fn emulated_latency(&self) -> Option<String> {

@@ -16,14 +16,14 @@ use std::thread::JoinHandle;
 ///
 /// If the trace cannot be written, it says so at once and keeps what it has; the drive is served on.
 #[derive(Debug)]
-pub(super) struct Recorder {
+pub(super) struct TraceRecorder {
     path: String,
     operations: Arc<AtomicU64>,
     failure: Arc<OnceLock<String>>,
     thread: JoinHandle<Result<(), TraceError>>,
 }
 
-impl Recorder {
+impl TraceRecorder {
     pub(super) fn start(
         path: &Path,
         superblock: &Superblock,
