@@ -1,16 +1,17 @@
 //! What to simulate, and getting it ready.
 
+mod checks;
+mod feeds;
+
 use crate::drive::DriveOptions;
 use crate::expander::Bounds;
-use crate::feed::Feed;
 use crate::format::grouped;
 use crate::ftl_run::{FlashOfRun, FtlRun, Label};
-use crate::hosted::{self, Hosted, WhichHosts};
+use crate::hosted::{self, WhichHosts};
 use crate::memory::{Needs, Promise};
 use crate::parameters::named;
-use crate::precondition::{Fill, fill};
+use crate::precondition::Fill;
 use crate::progress::Progress;
-use crate::repeated::Repeated;
 use crate::result::{Config, DriveSummary, ExperimentResult, TimingSummary};
 use crate::run::Prepared;
 use crate::schedule::{INTERVALS_MAX, Schedule};
@@ -24,8 +25,7 @@ use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_host::{Arrivals, Timing, Unit};
 use ftlab_spec::{Parameters, Spec};
 use ftlab_stack::{AnyFtl, OwnPolicies, StackError};
-use ftlab_trace::Space;
-use ftlab_trace::{StreamMap, TraceSource, name_streams};
+use ftlab_trace::{Space, StreamMap, TraceSource};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use twox_hash::XxHash3_128;
@@ -157,13 +157,10 @@ impl Experiment {
         threads: &Threads,
         build_ftl: BuildFtl,
     ) -> Result<Prepared, SimError> {
-        self.check_ftls()?;
-        self.check_numbers()?;
-        self.check_writes()?;
-        self.check_future()?;
-        self.check_slc_cache()?;
+        self.check()?;
         let timing = self.timing()?;
-        let open_loop = self.is_open_loop(timing.as_ref())?;
+        let timing = timing.as_ref();
+        let open_loop = self.is_open_loop(timing)?;
         let trace = self.workload.open_trace(self.drive.page_bytes, open_loop)?;
         let wanted = self.workload.logical_size(
             self.drive.logical,
@@ -178,15 +175,53 @@ impl Experiment {
             page_bytes: drive.page_bytes,
             seed: self.seed,
         };
+        let schedule = self.schedule(drive.logical_pages, writes_max, interval_writes);
+        let bounds = self.bounds(&drive);
         let hosts = self.hosts_on_a_clock()?;
-        self.check_tenants(timing.as_ref(), hosts.as_ref())?;
-        let reads_count = timing.as_ref().is_some_and(Timing::has_requests);
-        let source = match &hosts {
-            Some(hosts) => hosted::open(hosts, &self.workload.name(), &space, reads_count)?.0,
+        let hosts = hosts.as_ref();
+        self.check_tenants(timing, hosts)?;
+        let source = match hosts {
+            Some(hosts) => {
+                let reads_count = timing.is_some_and(Timing::has_requests);
+                hosted::open(hosts, &self.workload.name(), &space, reads_count)?.0
+            }
             None => self.source(trace, &space, open_loop)?,
         };
+        let config = self.config(&*source, drive, timing, writes_max, interval_writes)?;
+        let pool = threads.clone();
+        let oracle = self.workload.oracle(&space)?;
+        let memory = self.promise(&drive_config, &oracle, timing, writes_max, interval_writes)?;
+        let build = |fitted: &Spec, drive| build_ftl(self, fitted, drive, timing);
+        let mut runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
+        let transactions = matches!(hosts, Some(WhichHosts::Threads(..)));
+        runs.iter_mut().filter(|_| transactions).for_each(FtlRun::keep_transactions);
+        let (requests, notes) = (source.metadata().requests, hosted::notes(source.metadata()));
+        let feeds = self.feeds_of_run(source, &space, bounds, schedule, timing, hosts)?;
+        Ok(Prepared {
+            workload: self.workload.clone(),
+            config,
+            requests,
+            notes,
+            ahead: feeds.ahead,
+            feeds: feeds.shared,
+            hosted: feeds.hosted,
+            runs,
+            pool,
+            memory,
+        })
+    }
+
+    /// What is simulated, as results state it.
+    fn config(
+        &self,
+        source: &dyn TraceSource,
+        drive: DriveSummary,
+        timing: Option<&Timing>,
+        writes_max: Option<u64>,
+        interval_writes: u64,
+    ) -> Result<Config, SimError> {
         let is_trace = !self.workload.is_generator();
-        let config = Config {
+        Ok(Config {
             workload: self.workload.name(),
             workload_parameters: self.workload.parameters()?,
             format: is_trace.then(|| source.metadata().format.clone()),
@@ -203,52 +238,19 @@ impl Experiment {
             wrap: self.wrap,
             ignore_trims: self.ignore_trims,
             endurance_cycles: self.endurance_cycles,
-            timing: self
-                .timing
-                .as_ref()
-                .zip(timing.as_ref())
-                .map(|(s, t)| TimingSummary::new(s, t)),
+            timing: self.timing.as_ref().zip(timing).map(|(s, t)| TimingSummary::new(s, t)),
             faults: self.faults.map(|faults| named(faults.values())),
-        };
-        let pool = threads.clone();
-        let oracle = self.workload.oracle(&space)?;
-        let memory =
-            self.promise(&drive_config, &oracle, timing.as_ref(), writes_max, interval_writes)?;
-        let build = |fitted: &Spec, drive| build_ftl(self, fitted, drive, timing.as_ref());
-        let mut runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
-        let transactions = matches!(hosts, Some(WhichHosts::Threads(..)));
-        runs.iter_mut().filter(|_| transactions).for_each(FtlRun::keep_transactions);
-        let (requests, notes) = (source.metadata().requests, hosted::notes(source.metadata()));
-        let bounds = Bounds {
-            logical_pages: config.drive.logical_pages,
-            page_bytes: config.drive.page_bytes,
+        })
+    }
+
+    /// What happens to addresses.
+    fn bounds(&self, drive: &DriveSummary) -> Bounds {
+        Bounds {
+            logical_pages: drive.logical_pages,
+            page_bytes: drive.page_bytes,
             wrap: self.wrap,
             ignore_trims: self.ignore_trims,
-        };
-        let schedule = self.schedule(config.drive.logical_pages, writes_max, interval_writes);
-        let read_ahead = self.asks_for(Hints::Lifetimes)?;
-        let ahead = if read_ahead {
-            self.feeds(self.workload.generate(&space)?, &space, bounds, schedule.clone())?
-        } else {
-            Vec::new()
-        };
-        let mut hosted = self.hosted(hosts.as_ref(), &space, bounds, &schedule, reads_count)?;
-        let mut feeds = self.feeds(source, &space, bounds, schedule)?;
-        if open_loop {
-            // A fill has no times: its writes come one after the other.
-            feeds.last_mut().into_iter().for_each(Feed::keep_times);
         }
-        if reads_count {
-            let hosted = hosted.iter_mut().map(|hosted| &mut hosted.feed);
-            // The drive is filled page by page.
-            feeds.last_mut().into_iter().chain(hosted).for_each(Feed::keep_requests);
-        }
-        if self.observe {
-            feeds.last_mut().into_iter().for_each(|feed| feed.watch(bounds.logical_pages));
-        }
-        self.keep_streams(timing.as_ref(), &mut feeds, &mut hosted)?;
-        let workload = self.workload.clone();
-        Ok(Prepared { workload, config, requests, notes, ahead, feeds, hosted, runs, pool, memory })
     }
 
     /// The memory that it takes; refused if there is less.
@@ -313,21 +315,6 @@ impl Experiment {
         if self.observe { schedule.with_frames(logical_pages) } else { schedule }
     }
 
-    /// The requests: of a trace that is repeated again and again.
-    pub(crate) fn source(
-        &self,
-        trace: Option<Box<dyn TraceSource>>,
-        space: &Space,
-        need_time: bool,
-    ) -> Result<Box<dyn TraceSource>, SimError> {
-        let Some(trace) = trace else { return self.workload.generate(space) };
-        if !self.repeat {
-            return Ok(trace);
-        }
-        let page_bytes = space.page_bytes;
-        Ok(Box::new(Repeated::new(&self.workload, page_bytes, need_time, trace)?))
-    }
-
     /// Whether a trace is repeated.
     pub(crate) fn repeats(&self) -> bool {
         self.repeat && !self.workload.is_generator()
@@ -339,67 +326,6 @@ impl Experiment {
             Length::UntilSteady(most) => Some(most),
             _ => None,
         }
-    }
-
-    /// The fill, if there is one, and then the workload.
-    fn feeds(
-        &self,
-        source: Box<dyn TraceSource>,
-        space: &Space,
-        bounds: Bounds,
-        schedule: Schedule,
-    ) -> Result<Vec<Feed>, SimError> {
-        let filled = Schedule::uncounted(self.fill.writes(space.logical_pages));
-        let sources = fill(self.fill, space)?.map(|source| (source, filled));
-        let sources = sources.into_iter().chain([(source, schedule)]);
-        sources.map(|(source, schedule)| self.feed(source, bounds, schedule)).collect()
-    }
-
-    /// Hosts on a clock, for each FTL in their own order.
-    fn hosted(
-        &self,
-        hosts: Option<&WhichHosts>,
-        space: &Space,
-        bounds: Bounds,
-        schedule: &Schedule,
-        reads_count: bool,
-    ) -> Result<Vec<Hosted>, SimError> {
-        let mut hosted = Vec::new();
-        for hosts in hosts.iter().flat_map(|hosts| std::iter::repeat_n(hosts, self.ftls.len())) {
-            let (source, shared) = hosted::open(hosts, &self.workload.name(), space, reads_count)?;
-            let feed = self.feed(source, bounds, schedule.clone())?;
-            hosted.push(Hosted::new(feed, shared, reads_count));
-        }
-        Ok(hosted)
-    }
-
-    /// Keeps the streams that requests name, if an FTL asks for them or response times are told apart by them.
-    fn keep_streams(
-        &self,
-        timing: Option<&Timing>,
-        feeds: &mut [Feed],
-        hosted: &mut [Hosted],
-    ) -> Result<(), SimError> {
-        let by_stream = timing.is_some_and(|timing| timing.by().stream);
-        if by_stream || self.asks_for(Hints::Streams)? {
-            let hosted = hosted.iter_mut().map(|hosted| &mut hosted.feed);
-            feeds.iter_mut().chain(hosted).for_each(Feed::keep_streams);
-        }
-        Ok(())
-    }
-
-    /// Requests, with the streams that this experiment gives them.
-    pub(crate) fn feed(
-        &self,
-        source: Box<dyn TraceSource>,
-        bounds: Bounds,
-        schedule: Schedule,
-    ) -> Result<Feed, SimError> {
-        let source = match &self.streams {
-            Some(map) => name_streams(source, map.clone()),
-            None => source,
-        };
-        Feed::new(source, bounds, schedule, self.batch_writes)
     }
 
     /// The jobs of fio or the threads of a database's clients, if they run on a clock: each is a host of its own.
@@ -423,49 +349,6 @@ impl Experiment {
         Ok(self.workload.jobs()?.map(|jobs| WhichHosts::Jobs(jobs, arbitration)))
     }
 
-    /// Refuses to tell tenants apart where there is only one.
-    fn check_tenants(
-        &self,
-        timing: Option<&Timing>,
-        hosts: Option<&WhichHosts>,
-    ) -> Result<(), SimError> {
-        let Some(timing) = timing else { return Ok(()) };
-        let option = match (timing.by().tenant, timing.arbitration()) {
-            (true, _) => "by=tenant",
-            (false, Some(_)) => "slots",
-            (false, None) => return Ok(()),
-        };
-        if matches!(hosts, Some(WhichHosts::Jobs(..))) {
-            return Ok(());
-        }
-        Err(SimError::Unusable {
-            what: format!("{option}: {} is a single tenant here", self.workload.name()),
-            remedy: "use a job file of fio in a closed loop, whose jobs are tenants".into(),
-        })
-    }
-
-    /// Refuses an SLC cache before FTLs that have to see each host write.
-    fn check_slc_cache(&self) -> Result<(), SimError> {
-        if self.drive.slc_cache.is_none() {
-            return Ok(());
-        }
-        if self.asks_for(Hints::Lifetimes)? {
-            return Err(SimError::Unusable {
-                what: "an FTL that knows the future, after an SLC cache that changes what it writes when"
-                    .into(),
-                remedy: "leave out that FTL, or --slc-cache".into(),
-            });
-        }
-        if self.ftls.iter().any(|ftl| ftl.name == "nvme-fdp") {
-            return Err(SimError::Unusable {
-                what: "nvme-fdp counts what the host writes by each handle, and an SLC cache comes before it"
-                    .into(),
-                remedy: "leave out nvme-fdp, or --slc-cache".into(),
-            });
-        }
-        Ok(())
-    }
-
     /// What each FTL asks for.
     fn hints(&self) -> Result<Vec<Hints>, SimError> {
         Ok(self.ftls.iter().map(|ftl| self.policies.hints(ftl)).collect::<Result<_, _>>()?)
@@ -474,78 +357,6 @@ impl Experiment {
     /// Whether an FTL asks for these hints.
     fn asks_for(&self, hints: Hints) -> Result<bool, SimError> {
         Ok(self.hints()?.contains(&hints))
-    }
-
-    /// Refuses jobs of fio that cannot write, whatever the drive is.
-    fn check_writes(&self) -> Result<(), SimError> {
-        match self.workload.jobs()? {
-            Some(jobs) if !jobs.writes() => Err(SimError::NoWrites { name: self.workload.name() }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses to look ahead where a first pass would leave nothing for the second.
-    fn check_future(&self) -> Result<(), SimError> {
-        if !self.asks_for(Hints::Lifetimes)? {
-            return Ok(());
-        }
-        if self.hosts_on_a_clock()?.is_some() {
-            return Err(SimError::Unusable {
-                what: "an FTL that knows the future, where the order of writes depends on the FTL"
-                    .into(),
-                remedy: "leave out that FTL, or --timing".into(),
-            });
-        }
-        if self.until_steady().is_some() {
-            return Err(SimError::Unusable {
-                what: "an FTL that knows the future needs to know how long the run is, and this one ends when \
-                       it is steady"
-                    .into(),
-                remedy: "give its length (--drive-writes 10), or leave out that FTL".into(),
-            });
-        }
-        if !self.workload.is_read_once() {
-            return Ok(());
-        }
-        Err(SimError::Unusable {
-            what: format!(
-                "{} can be read once only, and an FTL that knows the future needs a first pass",
-                self.workload.name()
-            ),
-            remedy: "convert it to a file (ftlab convert - trace.parquet), or leave out that FTL"
-                .into(),
-        })
-    }
-
-    /// Refuses unknown FTLs and parameters, whatever the drive will be.
-    fn check_ftls(&self) -> Result<(), SimError> {
-        if self.ftls.is_empty() {
-            return Err(SimError::Unusable {
-                what: "no FTL is named".into(),
-                remedy: format!(
-                    "add --ftl NAME, once for each FTL to compare; known: {}",
-                    registry::known_ftls()
-                ),
-            });
-        }
-        let mut known: Vec<(&Spec, _)> = Vec::new();
-        for ftl in &self.ftls {
-            let resolved = (ftl.name.as_str(), self.policies.resolve(ftl)?);
-            if let Some((same, _)) = known.iter().find(|(_, other)| *other == resolved) {
-                let what = if *same == ftl {
-                    format!("{ftl} is named twice, and would give the same result twice")
-                } else {
-                    format!("{same} and {ftl} are the same, and would give the same result twice")
-                };
-                return Err(SimError::Unusable {
-                    what,
-                    remedy: "name each FTL once; the same name with other parameters is another"
-                        .into(),
-                });
-            }
-            known.push((ftl, resolved));
-        }
-        Ok(())
     }
 
     /// How long operations take, if time is simulated.
@@ -590,20 +401,6 @@ impl Experiment {
             });
         }
         Ok(open_loop)
-    }
-
-    /// Refuses numbers that are wrong whatever the workload is, before a pass over it.
-    pub fn check_numbers(&self) -> Result<(), SimError> {
-        if self.length == Length::Writes(0) {
-            return Err(no_writes());
-        }
-        if self.interval_writes == Some(0) {
-            return Err(SimError::Unusable {
-                what: "an interval of no writes".into(),
-                remedy: "give --interval 1 or more, or leave it out".into(),
-            });
-        }
-        self.drive.check()
     }
 
     /// Whether all its hosts are jobs that end where there is a clock.

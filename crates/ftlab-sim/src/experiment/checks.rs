@@ -1,0 +1,149 @@
+//! What an experiment refuses before anything runs.
+
+use crate::SimError;
+use crate::experiment::{Experiment, Length, no_writes};
+use crate::hosted::WhichHosts;
+use ftlab_ftl::page::Hints;
+use ftlab_ftl::registry;
+use ftlab_host::Timing;
+use ftlab_spec::Spec;
+
+impl Experiment {
+    /// Refuses what is wrong whatever the drive will be.
+    pub(super) fn check(&self) -> Result<(), SimError> {
+        self.check_ftls()?;
+        self.check_numbers()?;
+        self.check_writes()?;
+        self.check_future()?;
+        self.check_slc_cache()
+    }
+
+    /// Refuses unknown FTLs and parameters, whatever the drive will be.
+    fn check_ftls(&self) -> Result<(), SimError> {
+        if self.ftls.is_empty() {
+            return Err(SimError::Unusable {
+                what: "no FTL is named".into(),
+                remedy: format!(
+                    "add --ftl NAME, once for each FTL to compare; known: {}",
+                    registry::known_ftls()
+                ),
+            });
+        }
+        let mut known: Vec<(&Spec, _)> = Vec::new();
+        for ftl in &self.ftls {
+            let resolved = (ftl.name.as_str(), self.policies.resolve(ftl)?);
+            if let Some((same, _)) = known.iter().find(|(_, other)| *other == resolved) {
+                let what = if *same == ftl {
+                    format!("{ftl} is named twice, and would give the same result twice")
+                } else {
+                    format!("{same} and {ftl} are the same, and would give the same result twice")
+                };
+                return Err(SimError::Unusable {
+                    what,
+                    remedy: "name each FTL once; the same name with other parameters is another"
+                        .into(),
+                });
+            }
+            known.push((ftl, resolved));
+        }
+        Ok(())
+    }
+
+    /// Refuses numbers that are wrong whatever the workload is, before a pass over it.
+    pub fn check_numbers(&self) -> Result<(), SimError> {
+        if self.length == Length::Writes(0) {
+            return Err(no_writes());
+        }
+        if self.interval_writes == Some(0) {
+            return Err(SimError::Unusable {
+                what: "an interval of no writes".into(),
+                remedy: "give --interval 1 or more, or leave it out".into(),
+            });
+        }
+        self.drive.check()
+    }
+
+    /// Refuses jobs of fio that cannot write, whatever the drive is.
+    fn check_writes(&self) -> Result<(), SimError> {
+        match self.workload.jobs()? {
+            Some(jobs) if !jobs.writes() => Err(SimError::NoWrites { name: self.workload.name() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses to look ahead where a first pass would leave nothing for the second.
+    fn check_future(&self) -> Result<(), SimError> {
+        if !self.asks_for(Hints::Lifetimes)? {
+            return Ok(());
+        }
+        if self.hosts_on_a_clock()?.is_some() {
+            return Err(SimError::Unusable {
+                what: "an FTL that knows the future, where the order of writes depends on the FTL"
+                    .into(),
+                remedy: "leave out that FTL, or --timing".into(),
+            });
+        }
+        if self.until_steady().is_some() {
+            return Err(SimError::Unusable {
+                what: "an FTL that knows the future needs to know how long the run is, and this one ends when \
+                       it is steady"
+                    .into(),
+                remedy: "give its length (--drive-writes 10), or leave out that FTL".into(),
+            });
+        }
+        if !self.workload.is_read_once() {
+            return Ok(());
+        }
+        Err(SimError::Unusable {
+            what: format!(
+                "{} can be read once only, and an FTL that knows the future needs a first pass",
+                self.workload.name()
+            ),
+            remedy: "convert it to a file (ftlab convert - trace.parquet), or leave out that FTL"
+                .into(),
+        })
+    }
+
+    /// Refuses an SLC cache before FTLs that have to see each host write.
+    fn check_slc_cache(&self) -> Result<(), SimError> {
+        if self.drive.slc_cache.is_none() {
+            return Ok(());
+        }
+        if self.asks_for(Hints::Lifetimes)? {
+            return Err(SimError::Unusable {
+                what: "an FTL that knows the future, after an SLC cache that changes what it writes when"
+                    .into(),
+                remedy: "leave out that FTL, or --slc-cache".into(),
+            });
+        }
+        if self.ftls.iter().any(|ftl| ftl.name == "nvme-fdp") {
+            return Err(SimError::Unusable {
+                what: "nvme-fdp counts what the host writes by each handle, and an SLC cache comes before it"
+                    .into(),
+                remedy: "leave out nvme-fdp, or --slc-cache".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses to tell tenants apart where there is only one.
+    pub(super) fn check_tenants(
+        &self,
+        timing: Option<&Timing>,
+        hosts: Option<&WhichHosts>,
+    ) -> Result<(), SimError> {
+        let Some(timing) = timing else { return Ok(()) };
+        let option = match (timing.by().tenant, timing.arbitration()) {
+            (true, _) => "by=tenant",
+            (false, Some(_)) => "slots",
+            (false, None) => return Ok(()),
+        };
+        if matches!(hosts, Some(WhichHosts::Jobs(..))) {
+            return Ok(());
+        }
+        Err(SimError::Unusable {
+            what: format!("{option}: {} is a single tenant here", self.workload.name()),
+            remedy: "use a job file of fio in a closed loop, whose jobs are tenants".into(),
+        })
+    }
+}
