@@ -28,7 +28,7 @@ def python(code, *, without):
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
 
 
-EXTRAS = ("altair", "distributed", "matplotlib", "optuna", "pandas")
+EXTRAS = ("distributed", "matplotlib", "optuna", "pandas")
 
 
 def test_a_run_needs_no_extra(tmp_path):
@@ -37,23 +37,11 @@ def test_a_run_needs_no_extra(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_altair_draws_without_matplotlib():
-    code = f"result = {RUN}\nfound = ftlab.inspect('uniform', drive='16MiB', writes=9000)\n"
-    code += "of_inspections = ('footprint', 'heat_map', 'intervals', 'skew')\n"
-    code += "for name in ftlab.plot.__all__:\n"
-    code += "    if name not in ('cold_region', 'response', 'wear'):\n"
-    code += "        subject = found if name in of_inspections else result\n"
-    code += "        getattr(ftlab.plot.altair, name)(subject).to_dict()"
-    done = python(code, without=set(EXTRAS) - {"altair"})
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.parametrize(
     ("code", "package", "extra"),
     [
         ("ftlab.plot.waf", "matplotlib", "plot"),
         ("ftlab.plot.flash", "matplotlib", "plot"),
-        ("ftlab.plot.altair", "altair", "altair"),
         (f"{RUN}.to_pandas()", "pandas", "notebook"),
         ("ftlab.tune('2r-fifo', 'uniform', drive='16MiB')", "optuna", "tune"),
     ],

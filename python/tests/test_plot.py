@@ -1,4 +1,4 @@
-"""Plots, in both ways of drawing them."""
+"""Plots of results and of inspections."""
 
 import subprocess
 import sys
@@ -7,7 +7,6 @@ import pytest
 
 import ftlab
 import ftlab.plot
-from ftlab.plot import altair
 from ftlab.plot._colours import region_colours
 
 OF_INSPECTIONS = ["footprint", "heat_map", "intervals", "skew"]
@@ -24,30 +23,19 @@ def subject(name, observed, inspected):
     return inspected if name in OF_INSPECTIONS else observed
 
 
-def test_both_ways_draw_the_same_plots():
-    assert sorted(altair.__all__) == sorted(NAMES)
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
-def test_matplotlib_draws(name, kind, subject, tmp_path):
+def test_a_plot_is_drawn(name, kind, subject, tmp_path):
     path = tmp_path / f"plot.{kind}"
     getattr(ftlab.plot, name)(subject).savefig(path)
     assert path.stat().st_size > 2000
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_altair_draws(name, subject):
-    chart = getattr(altair, name)(subject).to_dict()
-    assert chart["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
-    assert any(chart["datasets"].values())
-
-
-def test_altair_is_imported_when_it_is_asked_for():
-    code = "import sys, ftlab; assert 'altair' not in sys.modules; ftlab.plot.altair.waf"
+def test_matplotlib_is_imported_when_it_is_asked_for():
+    code = "import sys, ftlab; assert 'matplotlib' not in sys.modules; ftlab.plot.waf"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
-    with pytest.raises(AttributeError, match="no attribute 'altiar'"):
-        ftlab.plot.altiar  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'wfa'"):
+        ftlab.plot.wfa  # noqa: B018
 
 
 def test_plots_go_on_axes_that_are_given(observed):
@@ -67,11 +55,10 @@ def test_lines_are_those_of_the_result(observed):
 
 
 @pytest.mark.parametrize("name", ["flash", "spread", "utilisation", "moves", "response"])
-@pytest.mark.parametrize("module", [ftlab.plot, altair])
-def test_what_was_not_watched_is_an_error_that_says_how(name, module, small):
+def test_what_was_not_watched_is_an_error_that_says_how(name, small):
     result = ftlab.run("uniform", "1r-greedy", drive=small)
     with pytest.raises(ftlab.errors.ParameterError, match=r"observe=True|timing"):
-        getattr(module, name)(result)
+        getattr(ftlab.plot, name)(result)
 
 
 def test_figures_show_themselves_in_notebooks(observed):
@@ -99,16 +86,7 @@ def test_every_region_has_a_colour_of_its_own(ftl, small):
 
 
 @pytest.mark.parametrize("name", OF_INSPECTIONS)
-@pytest.mark.parametrize("module", [ftlab.plot, altair])
-def test_a_workload_without_writes_is_an_error_that_says_so(name, module):
+def test_a_workload_without_writes_is_an_error_that_says_so(name):
     found = ftlab.inspect({"lpn": [1], "op": ["trim"]}, drive="64MiB")
     with pytest.raises(ftlab.errors.ParameterError, match="nothing to draw"):
-        getattr(module, name)(found)
-
-
-def test_a_coarse_heat_map_has_all_writes(inspected):
-    from ftlab.plot._data import coarse_heat_map
-
-    cells = coarse_heat_map(inspected)
-    assert cells.num_rows <= 64 * 64
-    assert sum(cells["page_writes"].to_pylist()) == inspected["page_writes"]
+        getattr(ftlab.plot, name)(found)

@@ -1,8 +1,7 @@
 """Plots of results and of inspections: every chart of the HTML report.
 
 These functions draw with matplotlib, in the style of a paper, and return a
-:class:`~matplotlib.figure.Figure`; :mod:`ftlab.plot.altair` has the same functions and returns interactive
-charts for notebooks. ``pip install 'ftlab[plot]'`` installs matplotlib, ``'ftlab[altair]'`` Altair.
+:class:`~matplotlib.figure.Figure`, which notebooks show. ``pip install 'ftlab[plot]'`` installs matplotlib.
 
 =====================  ==============================================================  ================
 function               what it shows                                                   needs
@@ -29,7 +28,6 @@ from typing import TYPE_CHECKING
 from ftlab._lazy import lazily
 
 if TYPE_CHECKING:
-    from ftlab.plot import altair as altair
     from ftlab.plot._bars import moves, utilisation, wear
     from ftlab.plot._flash import flash
     from ftlab.plot._inspection import footprint, heat_map, intervals, skew
@@ -42,7 +40,6 @@ else:
             "_flash": ("flash",),
             "_inspection": ("footprint", "heat_map", "intervals", "skew"),
             "_lines": ("cold_region", "response", "spread", "waf"),
-            "altair": ("altair",),
         },
     )
 

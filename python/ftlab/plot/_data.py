@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[np.float64]
 
-__all__ = ["at_moment", "coarse_heat_map", "curve", "drawn", "nearest_frame", "observed_ftls"]
+__all__ = ["at_moment", "curve", "drawn", "nearest_frame", "observed_ftls"]
 
 
 def drawn(result: Mapping[str, Any], name: str, column: str, remedy: str) -> pa.Table:
@@ -39,30 +39,6 @@ def curve(found: Inspection, name: InspectionTable, x: str, y: str) -> tuple[Num
             f"there is nothing to draw: {found['workload']} has no {name}; inspect more writes"
         )
     return rows[x].to_numpy(), rows[y].to_numpy()
-
-
-_SIDE = 64
-"""Rows and columns of a coarse heat map."""
-
-
-def coarse_heat_map(found: Inspection) -> pa.Table:
-    """The heat map with at most 64 rows and columns: charts that are data become slow with more cells."""
-    cells = found["heat_map"]
-    writes = np.array(cells["columns"], np.int64)
-    steps = [-(-length // _SIDE) for length in writes.shape]
-    for axis, step in enumerate(steps):
-        writes = np.add.reduceat(writes, range(0, writes.shape[axis], step), axis=axis)
-    columns, rows = np.nonzero(writes)
-    column_writes, row_pages = steps[0] * cells["column_writes"], steps[1] * cells["row_pages"]
-    return pa.table(
-        {
-            "from_write": columns * column_writes,
-            "to_write": (columns + 1) * column_writes,
-            "from_page": rows * row_pages,
-            "to_page": (rows + 1) * row_pages,
-            "page_writes": writes[columns, rows],
-        }
-    )
 
 
 _OBSERVE = "run with observe=True"
