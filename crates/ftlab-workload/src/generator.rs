@@ -1,6 +1,7 @@
 //! What a generator is, and what it tells of itself.
 
 use super::areas::Areas;
+use super::divided::Plan;
 use super::parts::{Parts, Values};
 use ftlab_spec::{Parameter, Spec, SpecError};
 use ftlab_trace::Space;
@@ -60,6 +61,13 @@ pub(super) enum Make {
         build: fn(&Spec, &Space) -> Result<Sequence, TraceError>,
         /// The areas of the sequence.
         areas: fn(&Spec, &Space) -> Result<Areas, TraceError>,
+    },
+    /// Of areas, each with a share of the writes.
+    OfAreas {
+        /// As of those of parameters.
+        resolve: fn(&Spec) -> Result<Values, SpecError>,
+        /// What is written where and when.
+        plan: fn(&Spec, &Space) -> Result<Plan, TraceError>,
     },
     /// Of other generators. Whoever knows those by name makes their sequences first.
     OfParts {

@@ -16,14 +16,11 @@
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section V.C.
 
 use super::areas::Area;
-use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
-use ftlab_random::draw_below;
-use ftlab_random::{NUMBERS_MAX, Permutation};
+use super::divided::{Division, Plan};
+use super::generator::{End, GeneratorInfo, Make};
+use ftlab_random::NUMBERS_MAX;
 use ftlab_spec::{Parameters, Spec};
-use ftlab_trace::Space;
-use ftlab_trace::TraceError;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use ftlab_trace::{Space, TraceError};
 
 ftlab_spec::choices! {
     /// Where hot pages lie.
@@ -56,12 +53,11 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: IozoneParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfParameters { resolve: IozoneParameters::resolve, areas, build },
+    make: Make::OfAreas { resolve: IozoneParameters::resolve, plan },
 };
 
-fn iozone(spec: &Spec, space: &Space) -> Result<Iozone, TraceError> {
-    let parameters = IozoneParameters::from_spec(spec)?;
-    let IozoneParameters { x, y, touched, hot } = parameters;
+fn plan(spec: &Spec, space: &Space) -> Result<Plan, TraceError> {
+    let IozoneParameters { x, y, touched, hot } = IozoneParameters::from_spec(spec)?;
     let pages = (touched * space.logical_pages as f64).round() as u64;
     if pages < 2 || space.logical_pages > NUMBERS_MAX {
         return Err(TraceError::Unsupported {
@@ -69,62 +65,19 @@ fn iozone(spec: &Spec, space: &Space) -> Result<Iozone, TraceError> {
             remedy: format!("touch 2 pages or more of a drive of at most {NUMBERS_MAX}"),
         });
     }
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(space.seed);
     let hot_pages = ((y / 100.0 * pages as f64).round() as u64).clamp(1, pages - 1);
-    Ok(Iozone {
-        places: match hot {
-            HotPages::Scattered => Some(Permutation::new(space.logical_pages, &mut random)),
-            HotPages::Together => None,
-        },
-        random,
-        hot_below: (x / 100.0 * (1_u64 << 53) as f64) as u64,
-        hot_pages,
-        pages,
-    })
-}
-
-fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
-    let x = IozoneParameters::from_spec(spec)?.x;
-    let Iozone { places, hot_pages, pages, .. } = iozone(spec, space)?;
-    if places.is_some() {
-        return Ok(Vec::new());
-    }
     let area = |pages, percent| Area { pages, writes: percent / 100.0 };
     let mut areas = vec![area(hot_pages, x), area(pages - hot_pages, 100.0 - x)];
     areas.extend((pages < space.logical_pages).then(|| area(space.logical_pages - pages, 0.0)));
-    Ok(areas)
-}
-
-fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    Ok(Box::new(iozone(spec, space)?))
-}
-
-/// Hot pages, followed by cold ones, in some order over the drive.
-struct Iozone {
-    random: Xoshiro256PlusPlus,
-    /// Rank of a page, hot ones first -> page; the same number if they lie together.
-    places: Option<Permutation>,
-    /// A write is hot if 53 random bits are below this.
-    hot_below: u64,
-    hot_pages: u64,
-    pages: u64,
-}
-
-impl Pages for Iozone {
-    fn fill(&mut self, pages: &mut [u64]) {
-        for page in pages {
-            let is_hot = self.random.next_u64() >> 11 < self.hot_below;
-            let (first, end) =
-                if is_hot { (0, self.hot_pages) } else { (self.hot_pages, self.pages) };
-            let rank = first + draw_below(&mut self.random, end - first);
-            *page = self.places.as_ref().map_or(rank, |places| places.at(rank));
-        }
-    }
+    let scattered = hot == HotPages::Scattered;
+    let divisions = vec![(0, Division::hot_and_cold(&areas))];
+    Ok(Plan { told: if scattered { Vec::new() } else { areas }, divisions, scattered })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sequence;
     use std::collections::HashMap;
 
     const SPACE: Space = Space { logical_pages: 10_000, page_bytes: 2048, seed: 7 };
@@ -132,7 +85,7 @@ mod tests {
     /// Writes of each page that was written, the most written first.
     fn counts(spec: &str) -> Vec<(u64, u32)> {
         let mut drawn = vec![0; 400_000];
-        build(&spec.parse().unwrap(), &SPACE).unwrap().fill(&mut drawn);
+        sequence(&spec.parse().unwrap(), &SPACE).unwrap().fill(&mut drawn);
         let mut counts = HashMap::new();
         for page in drawn {
             *counts.entry(page).or_default() += 1;
@@ -173,7 +126,7 @@ mod tests {
     #[test]
     fn a_drive_that_is_too_small_is_refused() {
         let space = Space { logical_pages: 4, ..SPACE };
-        let error = build(&Spec::bare("iozone"), &space).err().unwrap().to_string();
+        let error = sequence(&Spec::bare("iozone"), &space).err().unwrap().to_string();
         assert!(error.starts_with("touched=0.35 of a drive of 4 pages"), "{error}");
     }
 }

@@ -11,6 +11,7 @@ pub mod areas;
 pub mod cachelib;
 mod clients;
 mod database;
+mod divided;
 mod extents;
 mod file_name;
 pub mod fio;
@@ -28,8 +29,6 @@ mod part;
 pub mod parts;
 mod requests;
 pub mod skew;
-pub mod skewdec;
-pub mod skewinc;
 pub mod swap;
 pub mod three_streams;
 pub mod tpcc;
@@ -68,9 +67,9 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     uniform::GENERATOR,
     zipf::GENERATOR,
     hotcold::GENERATOR,
-    skew::GENERATOR,
-    skewinc::GENERATOR,
-    skewdec::GENERATOR,
+    skew::SKEW,
+    skew::SKEWINC,
+    skew::SKEWDEC,
     swap::GENERATOR,
     oltp::GENERATOR,
     tpcc::GENERATOR,
@@ -157,7 +156,7 @@ fn build_sequence(spec: &Spec, space: &Space) -> Result<Sequence, TraceError> {
 /// Every parameter of the generator that `spec` names with the value that it will have.
 pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
     match generator(spec)?.make {
-        Make::OfParameters { resolve, .. } => resolve(spec),
+        Make::OfParameters { resolve, .. } | Make::OfAreas { resolve, .. } => resolve(spec),
         Make::OfParts { parts, .. } => parts(spec)?.resolved(resolve),
     }
 }
@@ -178,6 +177,7 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
 pub fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
     match generator(spec)?.make {
         Make::OfParameters { areas, .. } => areas(spec, space),
+        Make::OfAreas { plan, .. } => Ok(plan(spec, space)?.told),
         Make::OfParts { parts, areas: combine, .. } => {
             let of_part = |part: &Part| areas(&part.spec, space);
             let parts = parts(spec)?.0.iter().map(of_part).collect::<Result<_, _>>()?;
@@ -231,7 +231,7 @@ pub fn identity(spec: &Spec, contents: &Contents) -> Result<String, TraceError> 
                 parts.push(format!("replay ({})", identity_of_replay(name, contents)?));
             }
         }
-        Make::OfParameters { resolve, .. } => {
+        Make::OfParameters { resolve, .. } | Make::OfAreas { resolve, .. } => {
             for (key, value) in resolve(spec)? {
                 let value = match key {
                     FILE if !value.is_empty() => {
@@ -304,6 +304,7 @@ fn generator(spec: &Spec) -> Result<&'static GeneratorInfo, SpecError> {
 fn sequence(spec: &Spec, space: &Space) -> Result<Sequence, TraceError> {
     match generator(spec)?.make {
         Make::OfParameters { build, .. } => build(spec, space),
+        Make::OfAreas { plan, .. } => Ok(plan(spec, space)?.sequence(space)),
         Make::OfParts { parts, build, .. } => {
             let parts = sequences(&parts(spec)?, space)?;
             build(spec, space, parts)

@@ -6,29 +6,22 @@
 //! and to each page of it equally likely. At write (moment i) x pages, rounded, the rates of pair i
 //! change places; the pages of the groups stay.
 //!
-//! [`Groups`] tells the group of a page and the rates at a write, for oracles of temperature.
-//!
 //! # What to know
-//! Writes are counted from the first that the generator yields, with a warm-up that is taken from
-//! it. Sums of shares from 0.999 to 1.001 are scaled to 1. Inside `mix` the groups are the same,
-//! and the moments count the writes of this part only.
+//! Sums of shares from 0.999 to 1.001 are scaled to 1. Inside `mix` the groups are the same, and the moments count
+//! the writes of this part only.
 //!
 //! # Reference
 //! Dayan, Bouganim and Bonnet, 2015, section 6.1: two halves of 10% and 90% (figures 6 and 7); five
 //! groups of 3.2, 6.4, 12.8, 25.6 and 51.2% (figure 8; these add up to 99.2%, so type
 //! 0.032;0.065;0.129;0.258;0.516, which are multiples of 1/31).
 
-use super::areas::Area;
-use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
-use super::parts::{pick, shares_of_one, thresholds};
-use ftlab_random::draw_below;
+use super::areas::{Area, Areas};
+use super::divided::{Division, Plan};
+use super::generator::{End, GeneratorInfo, Make};
+use super::parts::shares_of_one;
 use ftlab_spec::{Parameters, Spec, SpecError, Value};
-use ftlab_trace::Space;
-use ftlab_trace::TraceError;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use ftlab_trace::{Space, TraceError};
 use std::fmt;
-use std::ops::Range;
 
 /// Numbers separated by ';'.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,88 +91,68 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: SwapParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfParameters { resolve: SwapParameters::resolve, build, areas },
+    make: Make::OfAreas { resolve: SwapParameters::resolve, plan },
 };
 
-/// Which pages form which group, and how often each is written when.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Groups {
-    /// The page after each group, rising.
-    ends: Vec<u64>,
-    /// Shares of the writes before the first swap.
-    rates: Vec<f64>,
-    /// The write before which rates change places, rising, and whose.
-    swaps: Vec<(u64, (usize, usize))>,
+fn plan(spec: &Spec, space: &Space) -> Result<Plan, TraceError> {
+    let parameters = SwapParameters::from_spec(spec)?;
+    let mut groups = groups(&parameters, spec, space)?;
+    let mut divisions = vec![(0, groups.clone())];
+    let pairs = parameters.pair.0.iter().cycle();
+    for (at, (a, b)) in parameters.at.0.iter().zip(pairs) {
+        let writes = groups[*a].writes;
+        groups[*a].writes = std::mem::replace(&mut groups[*b].writes, writes);
+        divisions.push(((at * space.logical_pages as f64).round() as u64, groups.clone()));
+    }
+    let told = divisions.iter().rfind(|(from, _)| *from == 0).map(|(_, groups)| groups.clone());
+    Ok(Plan {
+        told: told.unwrap_or_default(),
+        divisions: divisions.iter().map(|(from, groups)| (*from, Division::new(groups))).collect(),
+        scattered: false,
+    })
 }
 
-impl Groups {
-    /// The groups of a spec `swap:...` on a drive of `logical_pages`.
-    pub fn new(spec: &Spec, logical_pages: u64) -> Result<Self, TraceError> {
-        let parameters = SwapParameters::from_spec(spec)?;
-        let SwapParameters { sizes, rates, at, pair } = &parameters;
-        let bad = |key: &str, value: &dyn fmt::Display, expects: String| SpecError::BadValue {
-            of: spec.name.clone(),
-            key: key.into(),
-            value: value.to_string(),
-            expects,
-        };
-        let shares = shares_of_one(&spec.name, "sizes", &sizes.to_string(), &sizes.0)?;
-        let count = shares.len();
-        if rates.0.len() != count {
-            let expects = format!("possible: give {count} rates, as many as there are sizes");
-            return Err(bad("rates", rates, expects).into());
-        }
-        let rates = shares_of_one(&spec.name, "rates", &rates.to_string(), &rates.0)?;
-        if at.0.iter().any(|at| !(0.0..=1e6).contains(at)) || !at.0.is_sorted() {
-            return Err(bad("at", at, "a rising list of numbers in 0..=1e6".into()).into());
-        }
-        let is_pair = |(a, b): &(usize, usize)| a != b && *a.max(b) < count;
-        let fits = pair.0.len() == 1 || pair.0.len() == at.0.len();
-        if !fits || !pair.0.iter().all(is_pair) {
-            let expects = format!(
-                "possible: give one pair, or one for each of at={at}, of two different groups in 0..={}",
-                count - 1
-            );
-            return Err(bad("pair", pair, expects).into());
-        }
-        if logical_pages < count as u64 {
-            return Err(TraceError::Unsupported {
-                what: format!("{count} groups on a drive of {logical_pages} pages"),
-                remedy: format!("give the drive at least {count} pages"),
-            });
-        }
-        let writes = at.0.iter().map(|at| (at * logical_pages as f64).round() as u64);
-        let swaps = writes.zip(pair.0.iter().copied().cycle()).collect();
-        Ok(Self { ends: ends(&shares, logical_pages), rates, swaps })
+/// The groups before the first swap, once all parameters are right.
+fn groups(parameters: &SwapParameters, spec: &Spec, space: &Space) -> Result<Areas, TraceError> {
+    let SwapParameters { sizes, rates, at, pair } = parameters;
+    let bad = |key: &str, value: &dyn fmt::Display, expects: String| SpecError::BadValue {
+        of: spec.name.clone(),
+        key: key.into(),
+        value: value.to_string(),
+        expects,
+    };
+    let shares = shares_of_one(&spec.name, "sizes", &sizes.to_string(), &sizes.0)?;
+    let count = shares.len();
+    if rates.0.len() != count {
+        let expects = format!("possible: give {count} rates, as many as there are sizes");
+        return Err(bad("rates", rates, expects).into());
     }
-
-    /// How many groups there are.
-    pub fn count(&self) -> usize {
-        self.ends.len()
+    let rates = shares_of_one(&spec.name, "rates", &rates.to_string(), &rates.0)?;
+    if at.0.iter().any(|at| !(0.0..=1e6).contains(at)) || !at.0.is_sorted() {
+        return Err(bad("at", at, "a rising list of numbers in 0..=1e6".into()).into());
     }
-
-    /// The group of `page`, from 0; the last one for pages beyond the drive.
-    pub fn of_page(&self, page: u64) -> usize {
-        self.ends.partition_point(|end| *end <= page).min(self.count() - 1)
+    let is_pair = |(a, b): &(usize, usize)| a != b && *a.max(b) < count;
+    let fits = pair.0.len() == 1 || pair.0.len() == at.0.len();
+    if !fits || !pair.0.iter().all(is_pair) {
+        let expects = format!(
+            "possible: give one pair, or one for each of at={at}, of two different groups in 0..={}",
+            count - 1
+        );
+        return Err(bad("pair", pair, expects).into());
     }
-
-    /// The pages of `group`.
-    ///
-    /// # Panics
-    /// Where there is no such group.
-    pub fn pages(&self, group: usize) -> Range<u64> {
-        let first = group.checked_sub(1).map_or(0, |before| self.ends[before]);
-        first..self.ends[group]
+    if space.logical_pages < count as u64 {
+        return Err(TraceError::Unsupported {
+            what: format!("{count} groups on a drive of {} pages", space.logical_pages),
+            remedy: format!("give the drive at least {count} pages"),
+        });
     }
-
-    /// The share of the writes of each group at `write`, counted from 0.
-    pub fn rates_at(&self, write: u64) -> Vec<f64> {
-        let mut rates = self.rates.clone();
-        for (_, (a, b)) in self.swaps.iter().take_while(|(at, _)| *at <= write) {
-            rates.swap(*a, *b);
-        }
-        rates
-    }
+    let mut first = 0;
+    let of_group = |(end, writes)| {
+        let pages = end - first;
+        first = end;
+        Area { pages, writes }
+    };
+    Ok(ends(&shares, space.logical_pages).into_iter().zip(rates).map(of_group).collect())
 }
 
 /// The page after each group: rounded, and at least one page for each.
@@ -201,61 +174,16 @@ fn ends(shares: &[f64], pages: u64) -> Vec<u64> {
     ends
 }
 
-fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
-    let groups = Groups::new(spec, space.logical_pages)?;
-    let pages = (0..groups.count()).map(|group| groups.pages(group));
-    let areas = pages.zip(groups.rates_at(0));
-    Ok(areas.map(|(pages, writes)| Area { pages: pages.end - pages.start, writes }).collect())
-}
-
-fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    let groups = Groups::new(spec, space.logical_pages)?;
-    let areas = (0..groups.count())
-        .map(|group| groups.pages(group))
-        .map(|pages| (pages.start, pages.end - pages.start))
-        .collect();
-    let random = Xoshiro256PlusPlus::seed_from_u64(space.seed);
-    let thresholds = thresholds(&groups.rates_at(0));
-    Ok(Box::new(Swap { random, areas, thresholds, groups, written: 0 }))
-}
-
-struct Swap {
-    random: Xoshiro256PlusPlus,
-    /// First page and number of pages of each group.
-    areas: Vec<(u64, u64)>,
-    thresholds: Vec<u64>,
-    groups: Groups,
-    written: u64,
-}
-
-impl Pages for Swap {
-    fn fill(&mut self, mut pages: &mut [u64]) {
-        while !pages.is_empty() {
-            self.thresholds = thresholds(&self.groups.rates_at(self.written));
-            let next = self.groups.swaps.iter().map(|(at, _)| *at).find(|at| *at > self.written);
-            let left = next.map_or(u64::MAX, |next| next - self.written);
-            let count = left.min(pages.len() as u64) as usize;
-            let (now, later) = pages.split_at_mut(count);
-            for page in now {
-                let group = pick(&self.thresholds, self.random.next_u64() >> 11);
-                let (first, pages) = self.areas[group];
-                *page = first + draw_below(&mut self.random, pages);
-            }
-            self.written += count as u64;
-            pages = later;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sequence;
 
     const SPACE: Space = Space { logical_pages: 1000, page_bytes: 4096, seed: 7 };
 
     fn draw(spec: &str, count: usize) -> Vec<u64> {
         let mut drawn = vec![0; count];
-        build(&spec.parse().unwrap(), &SPACE).unwrap().fill(&mut drawn);
+        sequence(&spec.parse().unwrap(), &SPACE).unwrap().fill(&mut drawn);
         drawn
     }
 
@@ -271,20 +199,24 @@ mod tests {
     fn five_groups_have_their_sizes_and_rates() {
         let text = "swap:sizes=0.2;0.2;0.2;0.2;0.2,rates=0.032;0.065;0.129;0.258;0.516,\
                     at=500;1000,pair=0-4;1-2";
-        let groups = Groups::new(&text.parse().unwrap(), 1000).unwrap();
-        assert_eq!(groups.pages(1), 200..400);
-        assert_eq!((groups.of_page(199), groups.of_page(200), groups.of_page(999)), (0, 1, 4));
-        let drawn = draw(text, 1_500_000);
-        for (phase, drawn) in drawn.chunks(500_000).enumerate() {
-            let rates = groups.rates_at(phase as u64 * 500_000);
-            for (group, rate) in rates.iter().enumerate() {
-                let hits = drawn.iter().filter(|page| groups.of_page(**page) == group).count();
+        let plan = plan(&text.parse().unwrap(), &SPACE).unwrap();
+        assert!(plan.told.iter().all(|group| group.pages == 200));
+        let mut rates = [0.032, 0.065, 0.129, 0.258, 0.516];
+        for (drawn, (a, b)) in draw(text, 1_500_000).chunks(500_000).zip([(0, 0), (0, 4), (1, 2)]) {
+            rates.swap(a, b);
+            for (group, rate) in (0_u64..).zip(rates) {
+                let hits = drawn.iter().filter(|page| **page / 200 == group).count();
                 let deviation = (hits as f64 / 5e5 - rate) / (rate * (1.0 - rate) / 5e5).sqrt();
-                assert!(deviation.abs() < 5.0, "phase {phase}, group {group}: {hits}");
+                assert!(deviation.abs() < 5.0, "{rates:?}, group {group}: {hits}");
             }
         }
-        let last = groups.rates_at(1_000_000);
-        assert!(last[0] > 0.5 && last[4] < 0.04 && last[1] > last[2], "{last:?}");
+    }
+
+    #[test]
+    fn what_is_swapped_at_once_is_told() {
+        let plan = plan(&"swap:at=0".parse().unwrap(), &SPACE).unwrap();
+        assert_eq!(plan.told.iter().map(|group| group.writes).collect::<Vec<_>>(), [0.9, 0.1]);
+        assert!(draw("swap:at=0,rates=0;1", 1000).iter().all(|page| *page < 500));
     }
 
     #[test]
@@ -297,7 +229,7 @@ mod tests {
             ("swap:pair=0-2", "two different groups in 0..=1"),
             ("swap:pair=0;1", "such as 0-1"),
         ] {
-            let error = build(&spec.parse().unwrap(), &SPACE).err().unwrap().to_string();
+            let error = sequence(&spec.parse().unwrap(), &SPACE).err().unwrap().to_string();
             assert!(error.contains(part), "{spec}: {error}");
         }
     }
