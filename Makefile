@@ -14,7 +14,7 @@ TARGET ?= drive
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep build-times golden release reproduce tail-latency hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
+.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep build-times golden release reproduce hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -163,9 +163,6 @@ bench-guest: build ## compares NVMe with the kernel's own server, in the guest o
 	scripts/guest.sh run target/guest crates/ftlab-serve/examples/nvme_guest_speed.sh $(FTLAB) \
 		crates/ftlab-serve/tests/nvmet.sh
 
-tail-latency: ## measures response times with whole and incremental collections (2R); draws docs/figures/tail-latency.svg
-	$(CARGO) run --release --locked --package ftlab-bench -- tail-latency docs/figures/tail-latency.svg
-
 hot-cold: ## measures accuracy and cost of hotness tests, after Lee and Kim (docs/notes/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- hot-cold
 
@@ -184,9 +181,6 @@ setup-guest: ## makes the guest in which the kernel's NVMe/TCP is tested: target
 setup-report: ## installs the programs for the tests of the report page: Chromium, Playwright, axe; as root
 	apt-get update && apt-get install --yes --no-install-recommends chromium nodejs npm
 	npm ci --prefix crates/ftlab-report/browser
-
-calibrate: ## compares generators with the captured traces of FTLAB_SHARED (docs/notes/workloads.md), with figures
-	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures
 
 programs: build ## runs real programs on a live drive: PROGRAM=fio SIZE=10G, or SECONDS=150 (docs/drive-programs.md); as root
 	set -e; for program in $(PROGRAM); do \
@@ -211,9 +205,6 @@ scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/
 
 golden: ## rewrites the golden counters of all FTLs and the versions of what decides; check the diff
 	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test it -- golden_counters::
-
-peers: ## compares placements of the literature with an independent simulator's numbers (docs/notes/reproduction.md)
-	$(CARGO) run --release --locked --package ftlab-bench -- peers
 
 setup-python: ## installs what the Python package needs, if missing
 	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

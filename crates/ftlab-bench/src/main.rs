@@ -7,28 +7,21 @@
 //! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
 //! cargo run --release -p ftlab-bench -- timed     the cost of simulating time, on the 8 GiB drive
 //! cargo run --release -p ftlab-bench -- requests  the cost of simulating requests, on 8 channels x 8 LUNs
-//! cargo run --release -p ftlab-bench -- tail-latency [FILE.svg]  response times (2R paper, section 4.3.4)
 //! cargo run --release -p ftlab-bench -- hot-cold  hotness tests (Lee and Kim, SYSTOR 2013): accuracy and cost
-//! cargo run --release -p ftlab-bench -- calibrate [FOLDER [NAME [SPEC]]]  generators compared with captured traces
 //! cargo run --release -p ftlab-bench -- live-drive [SECONDS [ROUNDS]]  the cost of serving a drive, compared with nbdkit
 //! cargo run --release -p ftlab-bench -- sweep     the overhead of a sweep of 1,000 small runs
-//! cargo run --release -p ftlab-bench -- peers     placements compared with an independent simulator's numbers
 //! ```
 //!
 //! Times are CPU times. Machines differ and are noisy: compare the ratio to the reference loop.
 
-mod calibrate;
 mod common;
 mod femu_rule;
 mod hot_cold;
-mod legend;
 mod live_drive;
-mod peers;
 mod reference;
 mod request_cost;
 mod stopwatch;
 mod sweep_cost;
-mod tail_latency;
 
 use common::{BATCH_WRITES, Failure, PAGE_BYTES};
 use ftlab_flash::{Flash, Geometry, Lpn, NoPayload};
@@ -303,14 +296,11 @@ fn main() -> Result<(), Failure> {
         Some("timed") => program_cost(&SMALL.map(|row| Row { ftls: row.timed, ..row })),
         Some("large") => program_cost(&LARGE),
         Some("requests") => request_cost::run(argument(1)),
-        Some("tail-latency") => tail_latency::run(argument(1)),
         Some("hot-cold") => hot_cold::run(),
-        Some("calibrate") => calibrate::run(argument(1), argument(2), argument(3)),
         Some("live-drive") => live_drive::measure(&arguments[1..]),
         Some("sweep") => sweep_cost::run(),
-        Some("peers") => peers::run(&arguments[1..]),
         Some(other) => Err(format!(
-            "no benchmark {other:?}; the benchmarks are ftls, timed, requests, large, tail-latency, hot-cold, calibrate, peers and sweep; \
+            "no benchmark {other:?}; the benchmarks are ftls, timed, requests, large, hot-cold, live-drive and sweep; \
              tables and figures of papers are made by ftlab reproduce"
         )
         .into()),

@@ -27,6 +27,7 @@ const SHIPPED: &[Shipped] = shipped![
     "2r/fig-11",
     "2r/fig-12",
     "2r/fig-14",
+    "2r/tail-latency",
     "2r/transactions",
     "2r++/table-3",
     "2r++/table-4",
@@ -54,6 +55,9 @@ const SHIPPED: &[Shipped] = shipped![
     "real/fio-b",
     "real/three-streams",
     "real/cachelib",
+    "real/databases",
+    "real/databases-waf",
+    "placements/zipf",
     "devices/pm9a3",
     "devices/pe8110",
 ];
