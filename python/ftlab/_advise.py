@@ -122,7 +122,7 @@ def advise(
     tbw : float, optional
         The minimum of terabytes (10^12 bytes) that the host can write; needs `endurance`.
     dwpd : float, optional
-        The same, in drive writes per day over five years.
+        What the drive must survive, in drive writes per day over five years.
     endurance : int, optional
         Program/erase cycles that a block endures.
     slo : str, optional
@@ -140,7 +140,7 @@ def advise(
     fill : {"sequential", "random", "twice", "none"}
         How the drive is filled first.
     writes : int, optional
-        Runs so many host page writes, at most.
+        Runs at most this many host page writes.
     once : bool, default False
         Runs a trace once, or 4 drive writes of a generator, steady or not.
     seed : int, default 1

@@ -64,7 +64,7 @@ class Scoreboard(Document):
         return pa.table({key: [row.get(key) for row in rows] for key in columns})
 
     def to_pandas(self, name: Literal["cells", "scores", "workloads"] = "cells") -> pd.DataFrame:
-        """The same table as a pandas data frame."""
+        """The scoreboard as a pandas data frame."""
         return data_frame(self.to_arrow(name))
 
     def __repr__(self) -> str:
@@ -130,7 +130,7 @@ def compare(
 ) -> Scoreboard:
     """Compare FTLs over many workloads and drives: every combination runs.
 
-    The same as the command ``ftlab compare``, and either continues what the other began in `out`.
+    As the command ``ftlab compare`` does; either continues what the other began in `out`.
 
     Parameters
     ----------

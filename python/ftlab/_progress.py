@@ -96,13 +96,13 @@ Progress = bool | Callable[[Status], object] | None
 """Whether a bar is shown (if ``None``, on terminals and in notebooks), or a function to call instead."""
 
 SweepProgress = bool | Callable[[SweepStatus], object] | None
-"""The same for a sweep."""
+"""What is told of a sweep."""
 
 TuneProgress = bool | Callable[[TuneStatus], object] | None
-"""The same for a parameter search."""
+"""What is told of a parameter search."""
 
 CountProgress = bool | Callable[[int, int | None], object] | None
-"""The same for a number of runs: how many are done, of how many if known."""
+"""What is told of a number of runs: how many are done, of how many if known."""
 
 Tell = Callable[[str, int, float | None, list[float | None]], None]
 

@@ -99,7 +99,7 @@ class Inspection(Document):
         return pa.Table.from_pylist(_TABLES[name](self))
 
     def to_pandas(self, name: InspectionTable = "skew") -> pd.DataFrame:
-        """The same table as a pandas data frame."""
+        """A table as a pandas data frame."""
         return data_frame(self.to_arrow(name))
 
     def __repr__(self) -> str:

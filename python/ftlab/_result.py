@@ -138,7 +138,7 @@ class Result(Document):
         return table(self, name)
 
     def to_pandas(self, name: TableName = "runs") -> pd.DataFrame:
-        """The same table as a pandas data frame.
+        """A table as a pandas data frame.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Result(Document):
         Returns
         -------
         Result
-            The same result.
+            This result.
         """
         return cls(json.loads(_core.load(os.fspath(directory))))
 

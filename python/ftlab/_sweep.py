@@ -106,7 +106,7 @@ def sweep(
 ) -> Sweep:
     """Carry out every run of an experiment file that has no result yet.
 
-    The same as the command ``ftlab sweep``, and either continues what the other began: a run is identified
+    As the command ``ftlab sweep`` does; either continues what the other began: a run is identified
     by a hash of everything that determines its result, including the content of its trace and the versions
     of what decides, and runs with a result in the directory are not repeated. Finished runs are saved at
     once, whatever happens to this process. Results depend neither on `threads` nor on `client`. Ctrl-C

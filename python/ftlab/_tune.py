@@ -44,7 +44,7 @@ def tune(
 ) -> Tuning:
     """Search for the parameters of an FTL with the least write amplification, within a metadata budget.
 
-    The same as the command ``ftlab tune``. Optuna's tree-structured Parzen estimator proposes parameters
+    As the command ``ftlab tune`` does. Optuna's tree-structured Parzen estimator proposes parameters
     (the defaults first), and ftlab runs them. It needs the package ``optuna``, which
     ``pip install '.[tune]'`` installs. Same seed and batch, same result, for any number of threads and
     even if the search was interrupted. Ctrl-C stops it.

@@ -35,11 +35,11 @@ class Trial:
     waf : float or None
         Write amplification; none if the run failed.
     waf_last_tenth : float or None
-        The same over the last tenth of the writes.
+        Write amplification over the last tenth of the writes.
     metadata : str or None
         The state that the FTL needs, as a formula.
     metadata_bytes : int or None
-        The same on this drive.
+        What it takes on this drive.
     within_budget : bool
         Whether that is within the budget.
     error : str or None

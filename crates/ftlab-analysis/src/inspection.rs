@@ -104,9 +104,9 @@ impl Inspection {
 /// How many page writes a log absorbs: the window that tells hot pages from cold ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LogWindow {
-    /// So many pages.
+    /// Pages.
     Pages(u64),
-    /// So many bytes.
+    /// Bytes.
     Bytes(ByteSize),
     /// A share of the drive.
     Drive(Share),

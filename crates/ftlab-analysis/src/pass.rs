@@ -243,7 +243,7 @@ struct Feed<A> {
     analysis: A,
     /// Pages to be written, in order.
     block: Vec<u64>,
-    /// The same, written.
+    /// The writes of these pages.
     writes: Vec<PageWrite>,
     is_full: bool,
 }

@@ -135,11 +135,11 @@ pub struct Skew {
     /// Share of the page writes, in 0..=1, that goes to the most-written 1% of the pages, which is
     /// rounded down to whole pages, at least one.
     pub top_1_percent: f64,
-    /// The same of 10%.
+    /// Share of the writes that go to the most-written 10% of the pages.
     pub top_10_percent: f64,
-    /// The same of 20%.
+    /// Share of the writes that go to the most-written 20% of the pages.
     pub top_20_percent: f64,
-    /// The same of 50%.
+    /// Share of the writes that go to the most-written half of the pages.
     pub top_50_percent: f64,
     /// The whole curve, at 0.1% to 1% of the pages and at every percent; empty without page writes.
     pub curve: Vec<SkewPoint>,

@@ -64,7 +64,7 @@ impl Flash for Rule {
     }
 }
 
-/// A host that has so many requests under way, of a page each, and the sum of their response times.
+/// A host with [`QUEUE_DEPTH`] requests under way, of a page each, and the sum of their response times.
 #[derive(Default)]
 pub(crate) struct Host {
     under_way: BinaryHeap<Reverse<u64>>,

@@ -64,7 +64,7 @@ impl Requests {
     }
 }
 
-/// CPU time of serving so many requests; without a clock, of their writes.
+/// CPU time of serving [`REQUESTS`]; without a clock, of their writes.
 fn serve(ftl: &mut AnyFtl, requests: &mut Requests, is_timed: bool) -> Result<Duration, Failure> {
     let (mut batch, mut parts) = (PageBatch::default(), Vec::new());
     let mut taken = Duration::ZERO;
@@ -110,7 +110,7 @@ fn measure(timing: Option<&str>) -> Result<([u64; 3], f64), Failure> {
     Ok((counts, operations / taken.as_secs_f64() / 1e6))
 }
 
-/// The same for a plain loop: a greedy FTL without policies, and the rule of FEMU.
+/// Millions of page operations a second of a plain loop: a greedy FTL without policies, and the rule of FEMU.
 fn measure_rule() -> Result<f64, Failure> {
     let mut ftl = Reference::new(
         LOGICAL_PAGES,

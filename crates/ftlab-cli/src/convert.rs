@@ -44,7 +44,7 @@ pub(crate) struct ConvertArgs {
     /// Drive that a generator writes to.
     #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
     logical: Option<ByteSize>,
-    /// The same, in pages.
+    /// Logical capacity in pages.
     #[arg(long, value_name = "N")]
     logical_pages: Option<u64>,
     /// Bytes per page, a multiple of 512.

@@ -65,7 +65,7 @@ impl FileArgs {
         load::run(experiment, loads, &output)
     }
 
-    /// Checks before a run whether the files of so many FTLs can be written.
+    /// Checks before a run whether the files of its FTLs can be written.
     pub(crate) fn check(&self, prepared: &Prepared, ftls: usize) -> Result<(), CliError> {
         if let Some(directory) = &self.out {
             check_results(directory)?;

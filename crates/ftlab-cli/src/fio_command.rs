@@ -25,7 +25,7 @@ pub(crate) fn as_workload(typed: &[OsString]) -> Vec<OsString> {
     with_command(typed).unwrap_or_else(|| typed.to_vec())
 }
 
-/// The same if there is one.
+/// What was typed with its command of fio as one word; `None` without one.
 fn with_command(typed: &[OsString]) -> Option<Vec<OsString>> {
     let (_, is_first) =
         TAKES.iter().find(|(name, _)| typed.first().is_some_and(|it| it == name))?;

@@ -167,7 +167,7 @@ fn is_written(format: &str) -> bool {
     WRITERS.iter().any(|writer| writer.name == format)
 }
 
-/// The same in a program without it.
+/// Nothing is converted by a program without this.
 #[cfg(not(feature = "lab"))]
 fn is_written(_format: &str) -> bool {
     false

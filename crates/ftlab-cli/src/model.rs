@@ -43,7 +43,7 @@ struct UniformArgs {
     drive: DriveArgs,
 }
 
-/// The same over a range of over-provisioning.
+/// Uniform random writes over a range of over-provisioning.
 #[derive(Debug, Args)]
 struct CurveArgs {
     /// The first and the last over-provisioning.

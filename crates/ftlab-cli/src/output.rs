@@ -57,7 +57,7 @@ pub(crate) fn aligned(lines: &[(&str, String)]) -> String {
 }
 
 #[cfg(feature = "lab")]
-/// A line that says so if a trace of so many drive writes is too short to conclude from.
+/// A line that says so if a trace is too short to conclude from.
 pub(crate) fn too_short(drive_writes: f64) -> Option<(&'static str, String)> {
     (drive_writes < ENOUGH_DRIVE_WRITES).then(|| {
         (

@@ -23,7 +23,7 @@ pub fn take_due() -> Option<Instant> {
     DUE.take()
 }
 
-/// The same, without resetting it.
+/// What [`take_due`] returns, without resetting it.
 #[inline]
 pub fn due() -> Option<Instant> {
     DUE.get()

@@ -24,8 +24,8 @@ pub trait Store: Send + Sync {
     fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()>;
     /// Writes `data` at `offset`; durable after the next [`flush`](Self::flush).
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()>;
-    /// The same, of a stream that the host names (a placement handle): FTLs that ask for streams keep
-    /// their pages apart.
+    /// Writes `data` of a stream that the host names (a placement handle): FTLs that ask for streams keep their pages
+    /// apart.
     fn write_stream(&self, offset: u64, data: &[u8], stream: u16) -> io::Result<()> {
         let _ = stream;
         self.write(offset, data)

@@ -56,7 +56,7 @@ pub(crate) fn parallel<T: Sync, R: Send>(
     results.iter().filter_map(|result| lock(result).take()).collect()
 }
 
-/// Does the same work on so many threads, each of which is told its number; on fewer if the system has no more, and at
+/// Does this work on `threads` threads, each of which is told its number; on fewer if the system has no more, and at
 /// least on this one.
 pub(crate) fn on_threads(threads: usize, work: impl Fn(usize) + Sync) {
     share_one_heap();

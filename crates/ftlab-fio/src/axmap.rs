@@ -29,7 +29,7 @@ impl RandomMap {
         map
     }
 
-    /// Bytes of memory for so many blocks.
+    /// Bytes of memory for `blocks`.
     pub(super) fn bytes(blocks: u64) -> u64 {
         blocks / 8 + blocks / 504 + 64
     }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same by a scan.
+    /// A map that scans.
     struct Naive(Vec<bool>);
 
     impl Naive {

@@ -37,7 +37,7 @@ impl Direction {
         self.does[TRIM] && self.does[WRITE]
     }
 
-    /// The same at random places.
+    /// Whether each write follows the trim of its place, at random places.
     pub(super) fn is_random_trimwrite(self) -> bool {
         self.is_trimwrite() && self.is_random
     }

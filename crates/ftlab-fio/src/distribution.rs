@@ -47,7 +47,7 @@ pub(super) enum Distribution {
     Normal { deviation: f64, centre: Option<f64> },
     /// Of reads, writes and trims, in percent of the range.
     Zoned([Zones; 3]),
-    /// The same in bytes.
+    /// Of reads, writes and trims, in bytes.
     ZonedAbsolute([Zones; 3]),
 }
 

@@ -66,7 +66,7 @@ impl Streams {
         Self::new(plan, is_wide || widens, is_wide)
     }
 
-    /// The same seeded again; where there are too many blocks, the generator is a wider one by now.
+    /// Those of a later pass, seeded again; where there are too many blocks, the generator is a wider one by now.
     fn again(plan: &Plan) -> Self {
         let is_wide =
             plan.options.generator == Some(Generator::Tausworthe64) || plan.outgrows_generator();
@@ -417,14 +417,14 @@ impl Job {
         }
         let trims_first = plan.options.direction.is_random_trimwrite() && direction == TRIM;
         if trims_first && self.last_start[TRIM] == Some(offset) {
-            // The same place twice: a write has to follow all the same.
+            // A trim of that place was the last, too: a write has to follow nonetheless.
             let written = self.last_start[WRITE].unwrap_or(u64::MAX);
             self.last_start[WRITE] = Some(written.wrapping_sub(1));
         }
         Some((offset, is_random))
     }
 
-    /// The same from the beginning of the file's part.
+    /// The next place, from the beginning of the file's part.
     #[inline]
     fn next_place(&mut self, direction: usize, is_due: bool) -> Option<(u64, bool)> {
         let Plan { offset, ref options, .. } = self.plan;

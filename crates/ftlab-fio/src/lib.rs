@@ -141,7 +141,7 @@ impl JobFile {
         Self::read_for(path, &Taken::default())
     }
 
-    /// The same, with a choice of jobs, for another drive, or of another version.
+    /// Reads a job file with a choice of jobs, for another drive, or of another version.
     pub fn read_for(path: &Path, taken: &Taken) -> Result<Self, TraceError> {
         let name = path.display().to_string();
         let sections = sections(&read(path, &name)?, &name, &[], &System)?;
@@ -163,7 +163,7 @@ impl JobFile {
         Self::of(&sections, remarks, command::NAME, taken)
     }
 
-    /// The same from a text; it can include no files, and environment variables are not set.
+    /// The jobs in a text; it can include no files, and environment variables are not set.
     ///
     /// ```
     /// use ftlab_fio::JobFile;
@@ -183,7 +183,7 @@ impl JobFile {
         Self::parse_for(text, name, &Taken::default())
     }
 
-    /// The same, with a choice of jobs, for another drive, or of another version.
+    /// The jobs in a text with a choice of jobs, for another drive, or of another version.
     pub fn parse_for(text: &str, name: &str, taken: &Taken) -> Result<Self, TraceError> {
         let sections = sections(text, name, &[], &Nowhere)?;
         Self::of(&sections, Remarks::default(), name, taken)
@@ -285,8 +285,8 @@ impl JobFile {
         Ok(JobRequests { turns: Turns::new(groups)?, notes })
     }
 
-    /// The same for a clock: each job is a host of its own, with its own queue depth. Where reads take no time,
-    /// neither do trims, and jobs that write nothing are refused. `open` opens what jobs replay.
+    /// The jobs for a clock: each is a host of its own, with its own queue depth. Where reads take no time, neither
+    /// do trims, and jobs that write nothing are refused. `open` opens what jobs replay.
     pub fn hosts(
         &self,
         space: &Space,

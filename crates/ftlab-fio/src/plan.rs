@@ -171,7 +171,7 @@ impl Plan {
         options.generator.is_none() && draws_blocks && self.map_blocks() > u64::from(u32::MAX)
     }
 
-    /// The register that orders so many blocks.
+    /// The register that orders `blocks`.
     pub(super) fn lfsr(&self, blocks: u64) -> Result<Lfsr, TraceError> {
         Lfsr::new(blocks, self.seeds[OFFSETS]).ok_or_else(|| {
             self.thread.refuse(

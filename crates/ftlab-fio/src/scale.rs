@@ -19,7 +19,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// What so many bytes of the real drive come to, rounded down.
+    /// What `bytes` of the real drive come to, rounded down.
     fn of(self, bytes: u64) -> u64 {
         let scaled = u128::from(bytes) * u128::from(self.drive) / u128::from(self.capacity.max(1));
         u64::try_from(scaled).unwrap_or(u64::MAX)
@@ -99,7 +99,7 @@ pub(super) fn scaled(thread: &Thread, scale: Scale, unit: u64) -> Result<Thread,
     Ok(thread)
 }
 
-/// The same distribution; zones in bytes are of the simulated drive.
+/// The distribution of a thread; zones in bytes are of the simulated drive.
 fn distribution(thread: &Thread, scale: Scale, least: u64) -> Result<Distribution, TraceError> {
     let Distribution::ZonedAbsolute(of_all) = &thread.options.distribution else {
         return Ok(thread.options.distribution.clone());

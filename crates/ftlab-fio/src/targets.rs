@@ -66,7 +66,7 @@ impl Targets {
         })
     }
 
-    /// Where each lies on a drive of so many bytes: from multiples of `alignment` on.
+    /// Where each lies on a drive of this size: from multiples of `alignment` on.
     pub(super) fn place(
         &self,
         drive_bytes: u64,

@@ -132,7 +132,7 @@ impl Thread {
         self.place.refuse(Fault { reason, remedy: remedy.into() })
     }
 
-    /// Whether it replays nothing but a file, or only so many requests.
+    /// Whether it replays nothing but a file, or a limited number of requests.
     pub(super) fn replay_ends(&self) -> bool {
         let replayed = self.options.read_iolog.as_ref();
         replayed.is_none_or(|name| Path::new(name).exists()) || self.options.number_ios > 0
@@ -162,8 +162,8 @@ impl Thread {
         self.with_offsets(seeds::of_randseed(randseed, self.number))
     }
 
-    /// The same with the seed of offsets that `randrepeat` gave until fio 3.34. Of a section's first job it is
-    /// not yet taken back by `randseed` when the streams are seeded.
+    /// Puts in the seed of offsets that `randrepeat` gave until fio 3.34. Of a section's first job it is not yet
+    /// taken back by `randseed` when the streams are seeded.
     fn with_offsets(&self, mut seeds: Seeds) -> Seeds {
         let options = &self.options;
         let is_first = self.subjob == 0;

@@ -98,7 +98,7 @@ pub(super) fn number(text: &str) -> Result<u64, Fault> {
     KbBase(true).bytes(text).map_err(|_| Fault::value(text, "a whole number"))
 }
 
-/// The same within bounds.
+/// A whole number within bounds.
 pub(super) fn number_in(text: &str, least: u64, most: u64) -> Result<u64, Fault> {
     match number(text) {
         Ok(number) if (least..=most).contains(&number) => Ok(number),

@@ -48,7 +48,7 @@ pub struct Purpose {
 }
 
 impl Purpose {
-    /// The same for another cause, which makes this necessary.
+    /// The purpose of an operation for `cause`, which makes this one necessary.
     #[inline]
     #[must_use]
     pub const fn because_of(self, cause: Cause) -> Self {

@@ -202,7 +202,7 @@ mod tests {
         Cells::new(&parameters, striping, &geometry, false).unwrap()
     }
 
-    /// The pages of a block on each of its LUNs: so many on one, so many on the next, and so on.
+    /// The pages of a block on each of its LUNs, `unit` of them on one after the other.
     fn by_lun(block: u32, unit: usize, width: usize) -> Vec<Vec<u32>> {
         let pages: Vec<_> = (block * PAGES_PER_BLOCK..(block + 1) * PAGES_PER_BLOCK).collect();
         let mut luns = vec![Vec::new(); width];

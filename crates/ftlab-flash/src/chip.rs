@@ -32,7 +32,7 @@ pub struct Chip {
     chooses: bool,
     /// Whether a page write of the host waited -> every copy so far for which it did is complete by then.
     moved_by: [u64; 2],
-    /// The same of every erase and read of a collection that a host write had to wait for.
+    /// When every erase and read so far of a collection that a host write had to wait for is complete.
     collected_by: u64,
     /// Whether operations wait for those that they depend on.
     has_dependencies: bool,
@@ -239,7 +239,7 @@ impl Chip {
         ledger.or_else(|| self.luns.ledger())?.log.as_ref()
     }
 
-    /// The same, to forget some of it.
+    /// The log, to forget some of it.
     pub fn log_mut(&mut self) -> Option<&mut Log> {
         self.ledger_mut()?.log.as_mut()
     }

@@ -380,7 +380,7 @@ impl Luns {
     }
 }
 
-/// The same operations where accounts are kept, apart from those so that they cost nothing there.
+/// The operations where accounts are kept, apart from the others so that they cost nothing there.
 impl Luns {
     #[cold]
     #[inline(never)]

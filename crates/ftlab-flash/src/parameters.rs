@@ -19,7 +19,7 @@ ftlab_spec::choices! {
     pub enum Priority {
         /// What it was asked for first; it waits until that can begin.
         None = "none",
-        /// The same, and nothing waits for anything but its LUN, as FEMU has it.
+        /// What it was asked for first; nothing waits for anything but its LUN, as FEMU has it.
         Femu = "femu",
         /// Reads before programs before erases, of those that can begin.
         ReadFirst = "read-first",

@@ -17,7 +17,7 @@ impl ReadRetries {
         self.0.is_empty()
     }
 
-    /// Retries after so many P/E cycles.
+    /// Retries after `cycles` P/E cycles.
     pub fn at(&self, cycles: u32) -> u32 {
         let after = self.0.partition_point(|(from, _)| *from <= cycles);
         after.checked_sub(1).map_or(0, |step| self.0[step].1)

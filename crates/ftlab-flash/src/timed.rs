@@ -83,7 +83,7 @@ impl<F: Flash, P: Pace> Timed<F, P> {
         &self.chip
     }
 
-    /// The same, to ask it for something.
+    /// The chip, to ask it for something.
     #[inline]
     pub fn chip_mut(&mut self) -> &mut Chip {
         &mut self.chip

@@ -22,7 +22,7 @@ struct Timer {
 pub const NEVER: u64 = u64::MAX;
 
 impl Timers {
-    /// So many, or a few more, of which none is due.
+    /// At least `count` timers, of which none is due.
     pub fn new(count: usize) -> Self {
         let leaves = count.next_power_of_two().max(2);
         let mut timers = Self { nodes: vec![Timer { time: NEVER, index: 0 }; 2 * leaves] };

@@ -25,7 +25,7 @@ pub trait Ftl: Send {
         None
     }
 
-    /// The same, to change it.
+    /// The FTL below, to change it.
     fn inner_mut(&mut self) -> Option<&mut DynInner<Self>> {
         None
     }
@@ -128,8 +128,8 @@ pub trait Ftl: Send {
         self.inner().map_or_else(Refreshed::default, DynInner::<Self>::refreshed)
     }
 
-    /// The host asks for nothing: work that can be done now as well as later, of so many pages at most; false if there
-    /// is none.
+    /// The host asks for nothing: work that can be done now as well as later, of at most `pages`; false if there is
+    /// none.
     fn work_while_idle(&mut self, pages: u32) -> Result<bool, ErrorOf<Self>> {
         self.inner_mut().map_or(Ok(false), |inner| inner.work_while_idle(pages))
     }
@@ -162,13 +162,13 @@ pub trait Ftl: Send {
     /// The medium.
     fn flash(&self) -> &Self::Flash;
 
-    /// The same, to change it.
+    /// The medium, to change it.
     fn flash_mut(&mut self) -> &mut Self::Flash;
 
     /// Who watches.
     fn observer(&self) -> &Self::Observer;
 
-    /// The same, to tell it something.
+    /// Who watches, to tell it something.
     fn observer_mut(&mut self) -> &mut Self::Observer;
 }
 

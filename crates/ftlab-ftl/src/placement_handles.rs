@@ -14,7 +14,7 @@ pub struct IdentifierFormat {
 }
 
 impl IdentifierFormat {
-    /// That of a drive of so many reclaim groups, 1 at least, and so many handles.
+    /// That of a drive of at least 1 reclaim group.
     pub const fn new(groups: u16, handles: u16) -> Self {
         Self { groups, handles }
     }
@@ -252,7 +252,7 @@ impl PlacementHandles {
         self.events.iter().find(|(other, _)| *other == kind).map_or(0, |(_, count)| *count)
     }
 
-    /// The same since `earlier`, when the write clock was `write_clock`: counts of the span, units as they
+    /// What happened since `earlier`, when the write clock was `write_clock`: counts of the span, units as they
     /// stand, and events with the clock of the span.
     #[must_use]
     pub fn since(&self, earlier: &Self, write_clock: u64) -> Self {

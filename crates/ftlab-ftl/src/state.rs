@@ -114,7 +114,7 @@ pub trait State {
     /// What was restored is trusted: whoever keeps archives guards them by a checksum.
     fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError>;
 
-    /// The same of many.
+    /// Saves many of them, or replaces them.
     fn transfer_slice(slice: &mut [Self], archive: &mut dyn Archive) -> Result<(), StateError>
     where
         Self: Sized,

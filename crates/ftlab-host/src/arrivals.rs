@@ -12,7 +12,7 @@ pub enum Arrival {
     OfTrace(u64),
     /// At this time of the flash's clock, in nanoseconds.
     At(u64),
-    /// The same, of a host that wants to know when its request is complete.
+    /// At this time of the flash's clock, of a host that wants to know when its request is complete.
     Of {
         /// Its number.
         host: u32,
@@ -37,7 +37,7 @@ pub(crate) struct Poisson {
 }
 
 impl Poisson {
-    /// So many requests a second, in bursts of so many.
+    /// `rate` requests a second, in bursts of `burst`.
     pub(crate) fn new(rate: f64, burst: u32, seed: u64) -> Self {
         let mean_ns = f64::from(burst) * 1e9 / rate;
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);

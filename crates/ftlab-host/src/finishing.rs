@@ -21,7 +21,7 @@ pub(crate) enum Finishing {
 }
 
 impl Finishing {
-    /// None, for so many LUNs.
+    /// None, for this many LUNs.
     pub(crate) fn new(luns: u32) -> Self {
         if luns == 1 {
             return Self::Sorted(VecDeque::new());

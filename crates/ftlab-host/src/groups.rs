@@ -21,7 +21,7 @@ pub struct Asker {
 /// Requests that have something in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// So many pages at most, a power of two, and more than half of that.
+    /// This many pages at most, a power of two, and more than half of that.
     Size(u32),
     /// Those of a tenant; none of one of those beyond the first 64.
     Tenant(Option<u16>),

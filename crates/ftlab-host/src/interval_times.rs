@@ -13,7 +13,7 @@ pub(crate) struct IntervalTimes {
 }
 
 impl IntervalTimes {
-    /// So many more took this long.
+    /// `count` more took this long.
     #[inline]
     pub(crate) fn record(&mut self, nanoseconds: u64, count: u32) {
         let bucket = bucket(nanoseconds);

@@ -8,7 +8,7 @@ use ftlab_flash::Pace;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A host that waits for page writes, so many at once, until it asks for [requests](crate::Host) instead.
+/// A host that waits for page writes, a limited number at once, until it asks for [requests](crate::Host) instead.
 #[derive(Debug, Clone)]
 pub struct PageHost {
     queue_depth: usize,
@@ -53,7 +53,7 @@ impl PageHost {
         }
     }
 
-    /// So many of the next page writes arrive at this time, in nanoseconds, whatever the timing says.
+    /// The next `writes` page writes arrive at this time, in nanoseconds, whatever the timing says.
     pub fn expect_at(&mut self, arrival_ns: u64, writes: usize) {
         self.coming.extend(std::iter::repeat_n(arrival_ns, writes));
     }

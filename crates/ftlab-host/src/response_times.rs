@@ -61,7 +61,7 @@ impl ResponseTimeRecorder {
 }
 
 impl ResponseTimes {
-    /// So many more took this long.
+    /// `count` more took this long.
     #[inline]
     pub(crate) fn record(&mut self, nanoseconds: u64, count: u64) {
         if count == 0 {

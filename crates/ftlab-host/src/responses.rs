@@ -27,7 +27,7 @@ impl Responses {
         }
     }
 
-    /// Most writes find nothing in their way, and so many are equal.
+    /// Most writes find nothing in their way, so equal times come in a row.
     #[inline(never)]
     fn count(&mut self) {
         for equal in self.latest.chunk_by(u64::eq) {

@@ -34,7 +34,8 @@ impl Host {
         ftl.apply(batch)
     }
 
-    /// The same at one time, in nanoseconds; when the last of the writes is complete, or 0 if there is none.
+    /// Carries out writes that all arrive at one time, in nanoseconds; when the last is complete, or 0 if there is
+    /// none.
     pub fn write_pages_at<F: Flash, O: Observer>(
         &mut self,
         ftl: &mut HostedFtl<F, O>,

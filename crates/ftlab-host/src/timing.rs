@@ -46,7 +46,7 @@ impl Timing {
         Ok(Self { parameters, slowest: 0, has_slc_pages: false })
     }
 
-    /// Keeps so many of the slowest requests, with what LUNs did meanwhile; for requests only.
+    /// Keeps the slowest `count` requests, with what LUNs did meanwhile; for requests only.
     #[must_use]
     pub fn keep_slowest(mut self, count: usize) -> Self {
         self.slowest = count;

@@ -21,7 +21,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Keeps so many of the slowest requests, or none.
+    /// Keeps the slowest requests, or none.
     pub(crate) fn new(slowest: usize) -> Self {
         Self { slowest: (slowest > 0).then(|| Slowest::new(slowest)), ..Self::default() }
     }

@@ -17,7 +17,7 @@ impl Weights {
         self.0.is_empty()
     }
 
-    /// Those of so many tenants, in their order; none if they are of more or fewer.
+    /// Those of the tenants, in their order; none if they are of more or fewer.
     pub fn of(&self, tenants: usize) -> Option<Vec<u32>> {
         if self.is_equal() {
             return Some(vec![1; tenants]);

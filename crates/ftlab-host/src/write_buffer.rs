@@ -98,7 +98,7 @@ pub struct BufferCounts {
 }
 
 /// The pages in it, and those that wait outside. Pages are programmed in the order in which they came, at
-/// most so many at once; a page that is rewritten before that keeps its turn.
+/// most a fixed number at once; a page that is rewritten before that keeps its turn.
 #[derive(Debug, Clone)]
 pub(crate) struct Buffer {
     pages_max: usize,
@@ -154,7 +154,7 @@ pub(crate) enum Put {
 }
 
 impl Buffer {
-    /// A buffer of pages of so many bytes, from which so many may be programmed at once.
+    /// A buffer of pages of `page_bytes`, from which at most `programs_max` are programmed at once.
     pub(crate) fn new(options: WriteBuffer, page_bytes: u32, programs_max: usize) -> Option<Self> {
         let pages_max = (options.bytes? / u64::from(page_bytes)).max(1) as usize;
         Some(Self {

@@ -43,7 +43,7 @@ fn there(pointer: *mut u8, bytes: usize) -> *mut u8 {
     pointer
 }
 
-/// Ends the program, which has asked for so many bytes; nothing here takes memory.
+/// Ends the program, which has asked for `bytes`; nothing here takes memory.
 #[cold]
 fn end(bytes: usize) -> ! {
     let mut text = Text { bytes: [0; TEXT_BYTES], len: 0 };

@@ -127,7 +127,7 @@ impl Workload {
         })
     }
 
-    /// The same for whoever reads until so many pages are written.
+    /// Opens it for a reader that ends after a number of written pages.
     pub(crate) fn open_to_write(&self, space: Option<&Space>) -> Result<Box<dyn TraceSource>> {
         match (&self.inner, space) {
             (SimWorkload::Generator(spec), Some(space)) => {

@@ -149,7 +149,7 @@ def amplification(before: dict[str, dict], after: dict[str, dict]) -> list[dict]
 def expect_same_in_simulation(
     drive: Drive, trace: Path, counters: dict, figure: Path | None
 ) -> None:
-    """The same operations in the simulator, one result per FTL."""
+    """These operations in the simulator, one result per FTL."""
     ftls = [part for ftl in counters for part in ("--ftl", ftl)]
     draw = ["--figure", figure.resolve()] if figure else []
     # The drive was empty, and an FTL may remember even what it held before all of it was trimmed.

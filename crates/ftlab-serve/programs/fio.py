@@ -42,7 +42,7 @@ class Front:
 
 
 class LoopFront(Front):
-    """The same over FUSE and a loop device."""
+    """Serves the drive over FUSE and a loop device."""
 
     name = "FUSE and a loop device"
 

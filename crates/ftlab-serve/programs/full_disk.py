@@ -55,7 +55,7 @@ class ThinDisk:
         unmount(self.disk, "--lazy")
 
     def fill(self, margin: int) -> None:
-        """Leaves about so many bytes."""
+        """Leaves about that number of bytes."""
         os.sync()
         room = os.statvfs(self.disk)
         size = room.f_bavail * room.f_bsize - margin

@@ -360,7 +360,7 @@ class Run:
         say(f"{self.kind.name}, {self.ftl}: ended ({self.ended}) after {last - begin:.0f} s")
 
     def bins(self, host_pages: int, count: int) -> list[list[dict]]:
-        """The samples up to so many pages written, divided into at most `count` parts of equal writes, each with
+        """The samples up to that number of pages written, divided into at most `count` parts of equal writes, each with
         the sample before it."""
         parts, part = [], [dict.fromkeys(self.samples[0], 0)]
         for sample in self.samples:

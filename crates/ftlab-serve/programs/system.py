@@ -79,7 +79,7 @@ def start(program: str, *arguments: object, **how: object) -> subprocess.Popen:
 
 
 def start_logged(log: Path, program: str, *arguments: object, **how: object) -> subprocess.Popen:
-    """The same, with its output in a file."""
+    """Starts a program with its output in a file."""
     with log.open("w") as file:
         return start(program, *arguments, stdout=file, stderr=file, **how)
 
@@ -92,7 +92,7 @@ def kill(process: subprocess.Popen) -> None:
 
 
 def kill_with_children(process: subprocess.Popen) -> None:
-    """The same with its child processes, which might wait for it forever."""
+    """Ends a program and its child processes, which might wait for it forever."""
     with contextlib.suppress(FileNotFoundError):
         tasks = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
         process.kill()

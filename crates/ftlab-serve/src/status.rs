@@ -49,7 +49,7 @@ impl Status {
         earlier * u64::from(self.drive.page_bytes) + self.host.writes.bytes
     }
 
-    /// The same status with what follows of the rest of it.
+    /// The status with what follows from the bytes of the host.
     pub(crate) fn with_host_bytes(self) -> Self {
         let host_bytes = self.sent_bytes();
         let pages = self.drive.flash.programmed_pages();
@@ -94,7 +94,7 @@ pub struct Sample {
     /// 99th percentile of the duration of the writes of this second, in microseconds; 0 if there
     /// were none.
     pub write_p99_us: f64,
-    /// The same for reads.
+    /// 99th percentile of the duration of the reads of this second, in microseconds; 0 if there were none.
     pub read_p99_us: f64,
     /// Free blocks.
     pub free_blocks: u32,

@@ -67,7 +67,7 @@ options! { DRIVE_OPTIONS of DriveOptions: under "Drive" {
         /// Logical capacity in pages.
         logical_pages: by_value::<u64>, "N", instead of logical
             => |drive, pages| drive.logical = Logical::Pages(pages);
-        files "The same in pages.";
+        files "What the host can address, in pages.";
         python "int";
         /// Bytes per page, a multiple of 512.
         page_size: page_size, "SIZE" = "4KiB" => |drive, bytes| drive.page_bytes = bytes;
@@ -120,7 +120,7 @@ options! { DRIVE_OPTIONS of DriveOptions: under "Drive" {
         wear_threshold: by_value::<u32>, "ERASES" = "0" => |drive, erases| drive.wear.threshold = erases;
         files "How many more erases than the least worn block a block may have; 0 is any number.";
         python "int";
-        /// Rewrites the pages of a block once they have been read so often since it was erased, or so many host
+        /// Rewrites the pages of a block once it has been read that often since it was erased, or that many host
         /// page writes after it became full, such as reads=100000,age=5000000. Reads need --timing with
         /// unit=request.
         refresh: by_text::<Refresh>, "KEY=VALUE,..." => |drive, refresh| drive.refresh = refresh;

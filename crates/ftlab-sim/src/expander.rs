@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// Trims in a segment after which it ends, so that trims without writes take no more memory.
 pub(crate) const TRIMS_MAX: usize = 64 * 1024;
 
-/// The same of parts of requests.
+/// Parts of requests in a segment after which it ends.
 const PARTS_MAX: usize = 64 * 1024;
 
 /// Page writes, and what happens after the last.
@@ -66,7 +66,7 @@ pub(crate) struct Expander {
     pub(crate) batch: PageBatch,
     /// Writes that it takes.
     room: usize,
-    /// The same while nothing waits, else 0.
+    /// Writes that it takes directly while nothing waits, else 0.
     direct_room: usize,
     /// What waits for the next batch.
     waiting: VecDeque<Run>,

@@ -127,7 +127,7 @@ impl Feed {
         self.lifetimes = Some(lifetimes);
     }
 
-    /// Watches where the page writes go, on a drive of so many pages.
+    /// Watches where the page writes go, on a drive of `logical_pages`.
     pub(crate) fn watch(&mut self, logical_pages: u32) {
         self.watch = Some(WorkloadWatch::new(logical_pages));
     }

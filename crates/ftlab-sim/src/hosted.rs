@@ -24,9 +24,9 @@ pub(crate) struct Shared(Mutex<Inner>);
 
 /// Who the hosts are.
 pub(crate) enum WhichHosts {
-    /// Jobs of fio, and how the drive takes their requests: so many at once, by these weights; or any number.
+    /// Jobs of fio, and how the drive takes their requests: how many at once, by these weights; or any number.
     Jobs(JobFile, Option<(u32, Weights)>),
-    /// So many threads that run the transactions of a generator.
+    /// Threads that run the transactions of a generator.
     Threads(Spec, u32),
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Lifetimes {
 }
 
 impl Lifetimes {
-    /// The same from the page write after the first `writes` on.
+    /// The lifetimes from the page write after the first `writes` on.
     pub(crate) fn after(&self, writes: usize) -> Self {
         Self { told: writes, ..self.clone() }
     }
@@ -52,7 +52,7 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// A pass over the writes of a drive that is empty, of which there will be so many, if that is known.
+    /// A pass over the writes of a drive that is empty, and how many there will be, if that is known.
     pub(crate) fn new(logical_pages: u32, writes: Option<u64>) -> Result<Self, SimError> {
         let mut lifetimes = Vec::new();
         let writes = writes.unwrap_or(0);

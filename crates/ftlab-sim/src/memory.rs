@@ -21,16 +21,16 @@ pub const SLACK_BYTES: u64 = 4 << 20;
 
 /// Bytes per erase block for what is watched of it, and for sorting that at the end.
 const BLOCK_BYTES: u64 = 32;
-/// The same with a clock: operations under way, and cycles.
+/// Bytes per erase block with a clock: operations under way, and cycles.
 const TIMED_BLOCK_BYTES: u64 = 12;
-/// The same for a picture of the flash.
+/// Bytes per erase block for a picture of the flash.
 const PICTURE_BLOCK_BYTES: u64 = 32;
 /// Bytes of the pictures that are kept: for each cell, and beside these.
 const CELL_BYTES: u64 = 64 * 3;
 const PICTURES_BYTES: u64 = 64 * 2048;
 /// Bytes for each FTL: totals at even distances, rounds, names.
 const FTL_BYTES: u64 = 256 << 10;
-/// The same of a clock: response times.
+/// Bytes for each FTL with a clock: response times.
 const CLOCK_BYTES: u64 = 256 << 10;
 /// Bytes per interval of an FTL for what happened in it, and with a clock for how long that took: in vectors that
 /// double, and in results.

@@ -16,7 +16,7 @@ pub struct OptionOf<T> {
     pub placeholder: &'static str,
     /// What it does.
     pub help: String,
-    /// The same in short, for the schema of experiment files; none if these do not have it.
+    /// What it does in short, for the schema of experiment files; none if these do not have it.
     pub brief: Option<&'static str>,
     /// The value without it, if that is one that can be typed.
     pub default: Option<&'static str>,

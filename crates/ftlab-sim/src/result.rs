@@ -134,7 +134,7 @@ pub struct WorkloadSummary {
     pub has_streams: bool,
     /// Lines of the trace that were passed over.
     pub skipped_lines: u64,
-    /// The same by reason.
+    /// Lines that were passed over, by reason.
     pub skipped: Vec<SkippedSummary>,
     /// Where its writes go; none unless pages and blocks are watched.
     pub observed: Option<ObservedWorkload>,

@@ -89,7 +89,7 @@ facts! {
             report(Runs, 50, "refreshed", "Of the relocations, pages of blocks read too often or too old", Known),
             frame(70, "refresh_relocations"),
         ];
-        /// The same in each whole interval of `config.interval_writes`.
+        /// These pages in each whole interval of `config.interval_writes`.
         running_relocations: Vec<u64> = Series, "pages", from "the FTL" [
             running(80, "refresh_relocations", Optional, 90),
         ];

@@ -199,7 +199,7 @@ pub struct OperationTimes {
     /// Of reads and writes, the median in each whole interval of `config.interval_writes`, too long by at most 1/32;
     /// null where there were none.
     pub running_p50_ns: Option<Vec<Option<u64>>>,
-    /// The same of the 99.9th percentile.
+    /// Of reads and writes, the 99.9th percentile in each whole interval; null where there were none.
     pub running_p99_9_ns: Option<Vec<Option<u64>>>,
     /// With waits=on, what these requests waited for: all of them, and those at each percentile from the median to
     /// 99.999%.

@@ -132,8 +132,8 @@ impl Workload {
         Ok(Self::Generator(spec))
     }
 
-    /// The same on drives that are simulated instead of one of `capacity` bytes: jobs of fio that name sizes in bytes
-    /// shrink them with the drive. All other generators follow the drive by themselves.
+    /// The workload on drives that are simulated instead of one of `capacity` bytes: jobs of fio that name sizes in
+    /// bytes shrink them with the drive. All other generators follow the drive by themselves.
     pub fn of_capacity(&self, capacity: u64) -> Result<Self, SimError> {
         let (Self::Generator(spec), Some(jobs)) = (self, self.jobs()?) else {
             return Ok(self.clone());

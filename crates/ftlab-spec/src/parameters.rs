@@ -13,7 +13,7 @@ pub struct Parameter {
     pub default: String,
     /// What a value may be, such as "a number in 0.0..=1.0".
     pub expects: String,
-    /// The same for programs.
+    /// What a value may be, for programs.
     pub domain: Domain,
     /// What it does.
     pub doc: String,
@@ -43,13 +43,13 @@ impl Parameter {
         }
     }
 
-    /// The same parameter, in a group of its list.
+    /// Puts the parameter in a group of its list.
     #[must_use]
     pub fn grouped(self, group: &'static str) -> Self {
         Self { group, ..self }
     }
 
-    /// The same parameter, whose values have to be in `range`.
+    /// Its values have to be in `range`.
     #[must_use]
     pub fn within<T: Value>(mut self, range: &(impl RangeBounds<T> + Debug)) -> Self {
         self.expects = format!("{} in {range:?}", self.expects);

@@ -110,8 +110,8 @@ impl AnyFtl {
         Ok(Self { kind, host })
     }
 
-    /// The same with an SLC cache before it, on a drive like this: its blocks come on top. The timing has to have
-    /// [SLC pages](Timing::with_slc_pages).
+    /// Puts an SLC cache before the FTL, on a drive like this: its blocks come on top. The timing has to have [SLC
+    /// pages](Timing::with_slc_pages).
     pub fn with_slc_cache(
         self,
         options: SlcCache,
@@ -165,8 +165,8 @@ impl AnyFtl {
         hosted.unwrap_or_else(|| self.apply_without_host(batch))
     }
 
-    /// The same at one time of the clock, in nanoseconds; when the last of its writes is complete, or 0 if
-    /// it has none or there is no clock.
+    /// Carries out a batch that arrives at one time of the clock, in nanoseconds; when the last of its writes is
+    /// complete, or 0 if it has none or there is no clock.
     pub fn apply_at(&mut self, batch: &PageBatch, arrival_ns: u64) -> Result<u64, Stop> {
         let hosted = hosted!(self, host, ftl => host.write_pages_at(&mut **ftl, batch, arrival_ns).map_err(Stop::from));
         hosted.unwrap_or_else(|| self.apply_without_host(batch).map(|()| 0))

@@ -15,7 +15,7 @@ pub(crate) trait Watching: Observer {
         None
     }
 
-    /// The same, to change it.
+    /// How long pages last, to change it.
     fn ages_mut(&mut self) -> Option<&mut PageAges> {
         None
     }

@@ -46,7 +46,7 @@ pub struct Stamp {
     bytes: u64,
     /// Seconds and nanoseconds.
     modified: (i64, i64),
-    /// The same of anything about the file; nobody sets this time back.
+    /// When anything about the file was changed; nobody sets this time back.
     changed: (i64, i64),
     inode: u64,
     device: u64,

@@ -50,7 +50,7 @@ pub trait PageSink {
     /// The host writes these pages, in ascending order.
     fn write(&mut self, first_page: u64, pages: u64);
 
-    /// The same of a request that does not begin and end at page boundaries: the host sends all of these pages but
+    /// A write of a request that does not begin and end at page boundaries: the host sends all of these pages but
     /// what is `lacking`.
     fn write_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
         let _ = lacking;
@@ -70,7 +70,7 @@ pub trait PageSink {
         let _ = (first_page, pages);
     }
 
-    /// The same of a request that does not begin and end at page boundaries.
+    /// A read of a request that does not begin and end at page boundaries.
     fn read_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
         let _ = lacking;
         self.read(first_page, pages);

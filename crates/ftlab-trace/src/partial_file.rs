@@ -62,7 +62,7 @@ impl PartialFile {
         name.into()
     }
 
-    /// The same where links lead from `path`.
+    /// The provisional name of the file to which `path` links.
     pub(crate) fn provisional_of(path: &Path) -> PathBuf {
         Self::provisional(&fs::canonicalize(path).unwrap_or_else(|_| path.into()))
     }

@@ -57,7 +57,7 @@ pub fn address_range(path: &Path, options: &OpenOptions) -> Result<AddressRange,
     address_range_of(open(path, &options)?.as_mut())
 }
 
-/// The same of a trace that is open; it is at its end then.
+/// The address range of a trace that is open; it is at its end then.
 pub fn address_range_of(source: &mut dyn TraceSource) -> Result<AddressRange, TraceError> {
     let mut batch = RequestBatch::new();
     let mut range = AddressRange::default();

@@ -33,7 +33,7 @@ impl TraceMetadata {
         self.phases_us().into_iter().find(|(phase, _)| phase == name).map(|(_, start_us)| start_us)
     }
 
-    /// The same, or an error that says which phases `trace` has.
+    /// When a phase begins, or an error that says which phases `trace` has.
     pub fn phase_start_us(&self, trace: &Path, name: &str) -> Result<u64, TraceError> {
         self.phase_us(name).ok_or_else(|| {
             let known: Vec<_> = self.phases_us().into_iter().map(|(phase, _)| phase).collect();

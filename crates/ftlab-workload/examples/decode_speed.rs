@@ -76,7 +76,7 @@ fn row(
     row_by(Clock::seconds, what, unit, expected, &mut work)
 }
 
-/// The same by a time that the clock of a run tells.
+/// Prints a row by a time that the clock of a run tells.
 fn row_by(
     seconds: impl Fn(&Clock) -> f64,
     what: &str,

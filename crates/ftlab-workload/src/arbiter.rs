@@ -1,4 +1,4 @@
-//! Tenants that share a drive which takes so many requests at once.
+//! Tenants that share a drive which takes a limited number of requests at once.
 //!
 //! What a tenant submits waits in a queue of its own until the drive has a slot for it. A slot that is free goes to
 //! the tenants in turn, to each for as many requests as its weight, which is NVMe's weighted round robin with a
@@ -33,7 +33,7 @@ pub struct Arbiter {
 }
 
 impl Arbiter {
-    /// With so many slots, and a weight of each tenant of `hosts`.
+    /// With `slots` requests at once, and a weight of each tenant of `hosts`.
     pub fn new(hosts: Box<dyn ClosedLoop>, slots: u32, weights: Vec<u32>) -> Self {
         let queues = weights.iter().map(|_| VecDeque::new()).collect();
         let left = weights.first().copied().unwrap_or(1);

@@ -17,7 +17,7 @@
 //!
 //! In a bucket (`big_hash`), the oldest objects make room. An object of BlockCache (`block_cache`) is
 //! appended to a region in memory; when that is full, it is written in requests of 1 MiB, spread over the
-//! time in which the next one fills. So many regions are `clean`, and the first of the others to be evicted is
+//! time in which the next one fills. `clean` regions are kept free, and the first of the others to be evicted is
 //! the one written (`fifo`) or read (`lru`) longest ago; objects of it may be written again
 //! (`reinsert-hits`, `reinsert`).
 //!

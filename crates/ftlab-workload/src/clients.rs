@@ -50,7 +50,7 @@ impl Thread {
 }
 
 impl Clients {
-    /// So many threads that run the transactions of the generator that `spec` names.
+    /// `threads` threads that run the transactions of the generator that `spec` names.
     pub fn new(spec: &Spec, space: &Space, threads: u32) -> Result<Self, TraceError> {
         Ok(Self {
             transactions: TransactionSource::new(spec, space)?,

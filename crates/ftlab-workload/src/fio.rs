@@ -117,7 +117,7 @@ pub fn is_jobs(spec: &Spec) -> bool {
     spec.name == GENERATOR.name
 }
 
-/// The same jobs with one more parameter, which does not come after the command.
+/// These jobs with one more parameter, which does not come after the command.
 #[must_use]
 pub fn with(spec: &Spec, key: &str, value: impl fmt::Display) -> Spec {
     let mut spec = spec.clone();

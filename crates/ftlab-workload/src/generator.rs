@@ -105,7 +105,7 @@ pub(crate) trait PageSequence: Send {
         page_sectors: u32,
     ) -> Result<bool, TraceError>;
 
-    /// The same by transactions, if it is made of some.
+    /// The sequence by transactions, if it is made of some.
     fn by_transaction(&mut self) -> Option<&mut dyn ByTransaction> {
         None
     }
@@ -141,7 +141,7 @@ impl<P: Pages> PageSequence for P {
 
 #[cfg(test)]
 impl dyn PageSequence {
-    /// The same of any sequence that writes single pages: the pages that it writes next.
+    /// The pages that any sequence of single-page writes writes next.
     pub(super) fn fill(&mut self, pages: &mut [u64]) {
         let mut filled = 0;
         while filled < pages.len() {

@@ -104,8 +104,8 @@ pub fn build(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceEr
     build_watched(spec, space, None)
 }
 
-/// The same for whoever reads until so many pages are written: an error if that cannot be, or if none has been written
-/// for too long.
+/// The source for a reader that ends after a number of written pages: an error if that cannot be, or if none has been
+/// written for too long.
 pub fn build_to_write(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceError> {
     build_watched(spec, space, watch_of(spec)?)
 }
@@ -246,7 +246,7 @@ pub fn identity(spec: &Spec, contents: &Contents) -> Result<String, TraceError> 
     Ok(parts.join(" "))
 }
 
-/// The same of what a job of fio replays, if it can be told.
+/// What tells apart what a job of fio replays, if it can be told.
 fn identity_of_replay(name: &str, contents: &Contents) -> Result<String, TraceError> {
     if Path::new(name).exists() {
         return trace_identity(Path::new(name), &OpenOptions::default(), contents);

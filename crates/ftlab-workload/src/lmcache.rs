@@ -1,7 +1,7 @@
 //! `lmcache`: the keys and values of a language-model server's tokens, kept on a drive, such as LMCache.
 //!
 //! # Idea
-//! What a model computes of a prompt is stored in chunks of so many tokens, each a few mebibytes, under a hash of
+//! What a model computes of a prompt is stored in chunks of equal numbers of tokens, each a few mebibytes, under a hash of
 //! all tokens up to its end. Whoever sends a prompt that begins alike reads them instead of computing them again.
 //! Chunks are never changed: they are written at once, and deleted when there is no more room.
 //!
@@ -63,7 +63,7 @@ ftlab_spec::parameters! {
         turns: f64 = 5.0, "turns" in 1.0..=1000.0, from "our choice";
         /// All conversations that go on at a time, as a multiple of the cache.
         conversations: f64 = 1.0, "conversations" in 0.0001..=1000.0, from "our choice";
-        /// A chunk is deleted if it has not been used while so many times the size of the cache was written; 0 for
+        /// A chunk is deleted if it has not been used while this many times the size of the cache was written; 0 for
         /// never.
         ttl: f64 = 0.0, "ttl" in 0.0..=1000.0, from "LMCache";
         /// Whether deleted chunks are trimmed.

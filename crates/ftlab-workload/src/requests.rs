@@ -9,7 +9,7 @@ pub(super) trait Steps: Send {
     /// none for ever. All of them have a stream, or none. False at the end, with nothing put in.
     fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError>;
 
-    /// The same by transactions, if it is made of some.
+    /// The steps by transactions, if they are made of some.
     fn by_transaction(&mut self) -> Option<&mut dyn ByTransaction> {
         None
     }

@@ -72,7 +72,7 @@ struct WithReads {
     writes: Box<dyn PageSequence>,
     random: Xoshiro256PlusPlus,
     pages: u64,
-    /// Of so many requests in [`READS_OF`].
+    /// Requests that read, in parts of [`READS_OF`].
     reads_of_all: u64,
 }
 

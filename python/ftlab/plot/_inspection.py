@@ -54,7 +54,7 @@ def skew(found: Inspection, ax: Axes | None = None) -> Figure:
 
 @paper
 def intervals(found: Inspection, ax: Axes | None = None) -> Figure:
-    """Draw write intervals: the share of page writes whose page was written within so many before.
+    """Draw write intervals: the share of page writes whose page was written again within an interval.
 
     Parameters
     ----------

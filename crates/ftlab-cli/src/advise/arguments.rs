@@ -62,7 +62,7 @@ pub(super) struct TargetArgs {
     /// The minimum of terabytes (10^12 bytes) that the host can write; requires --endurance.
     #[arg(long, value_name = "TB", requires = "endurance", value_parser = parse_positive)]
     pub(super) tbw: Option<f64>,
-    /// The same, in drive writes per day over five years.
+    /// What the drive must survive, in drive writes per day over five years.
     #[arg(long, value_name = "N", requires = "endurance", conflicts_with = "tbw",
           value_parser = parse_positive)]
     pub(super) dwpd: Option<f64>,
@@ -128,7 +128,7 @@ pub(super) struct DriveArgs {
     /// How the drive is filled first: none, sequential, random, twice.
     #[arg(long, value_name = "HOW", default_value_t = Fill::default())]
     pub(super) fill: Fill,
-    /// Runs so many host page writes, at most. By default a trace of two or more drive writes runs twice and counts
+    /// Runs N host page writes, at most. By default a trace of two or more drive writes runs twice and counts
     /// the second time; a shorter one, or a generator, runs again and again until write amplification is steady.
     #[arg(long, value_name = "N")]
     pub(super) writes: Option<u64>,

@@ -21,7 +21,7 @@ pub(super) struct NvmeArgs {
     /// its name is not found out. May be repeated.
     #[arg(long, value_name = "NQN", requires = "nvme")]
     allow_host: Vec<String>,
-    /// Divides the drive into so many NVMe namespaces of equal size, among which placement handles are
+    /// Divides the drive into N NVMe namespaces of equal size, among which placement handles are
     /// divided too.
     #[arg(long, value_name = "N", requires = "nvme", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     namespaces: u32,

@@ -43,7 +43,7 @@ pub(crate) struct CompanionArgs {
     /// Serves the drive for reading only: nothing is written to its file.
     #[arg(long, conflicts_with_all = ["record", "shadow", "scrub"])]
     read_only: bool,
-    /// Reads all pages from the medium again and again, so many bytes a second, such as 20MB, and writes again what
+    /// Reads all pages from the medium again and again, at RATE bytes a second, such as 20MB, and writes again what
     /// is damaged there but can still be read.
     #[arg(long, value_name = "RATE")]
     scrub: Option<ByteSize>,

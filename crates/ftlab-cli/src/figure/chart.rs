@@ -73,7 +73,7 @@ impl Axis {
         Self::new(label, range.clone(), ticks.collect())
     }
 
-    /// The same without ticks between whole numbers.
+    /// Whole numbers in a range, without ticks between them.
     pub(super) fn whole_numbers(label: &str, range: Range<f64>) -> Self {
         let mut axis = Self::numbers(label, range);
         axis.ticks.retain(|(number, _)| number.fract() == 0.0);
@@ -97,7 +97,7 @@ impl Axis {
         Self::new(label, start..end, ticks.collect())
     }
 
-    /// Without numbers that would lie over those before them, where the axis is so many pixels long.
+    /// Without numbers that would lie over those before them on an axis of `length` pixels.
     fn with_ticks_that_fit(&self, length: u32) -> Self {
         let names = self.ticks.iter().filter(|(_, text)| !is_number(text)).count();
         let mut ticks = self.ticks.clone();
@@ -127,7 +127,7 @@ impl Axis {
         self.ticks.windows(2).map(room).fold(14.0, f64::min).max(6.0)
     }
 
-    /// Where a value is on an axis of so many pixels.
+    /// Where a value is on an axis of `length` pixels.
     fn pixel(&self, value: f64, length: u32) -> f64 {
         (value - self.range.start) / (self.range.end - self.range.start).max(1e-300)
             * f64::from(length)
@@ -216,7 +216,7 @@ pub(super) fn chart<'a, 'b>(
     chart_with_labels(72, area, caption, x, y)
 }
 
-/// The same with this many pixels for the labels of the vertical axis.
+/// An empty chart with `labels` pixels for the labels of its vertical axis.
 pub(super) fn chart_with_labels<'a, 'b>(
     labels: u32,
     area: &'a Area<'b>,

@@ -22,7 +22,7 @@ pub(super) fn describe(found: &Inspection) -> String {
     aligned(&facts(found))
 }
 
-/// The same as names and values.
+/// What was parsed, as names and values.
 pub(super) fn facts(found: &Inspection) -> Vec<(&'static str, String)> {
     let name = if found.workload == found.format {
         found.workload.clone()

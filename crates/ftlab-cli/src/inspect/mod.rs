@@ -52,7 +52,7 @@ pub(crate) struct InspectArgs {
     /// default that of its device, or up to its highest address.
     #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
     logical: Option<ByteSize>,
-    /// The same, in pages.
+    /// Logical capacity in pages.
     #[arg(long, value_name = "N")]
     logical_pages: Option<u64>,
     /// Seed of a generator; 1 by default.

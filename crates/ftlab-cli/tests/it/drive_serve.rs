@@ -61,7 +61,7 @@ fn a_drive_is_served_over_nbd_watched_and_recorded() {
 
     let output = serving.stop();
     assert!(output.contains(&format!("t.parquet: {} operations", grouped(3 * pages))), "{output}");
-    // The same operations in the simulator: one FTL, one result.
+    // In the simulator, the operations give one FTL and one result.
     let stats = place.ftlab("drive stats my.drive --json").json();
     let replay = "run t.parquet --fill none --op 25% --pages-per-block 64 --ftl 2r-fifo --json";
     let run = &place.ftlab(replay).json()["runs"][0];

@@ -8,7 +8,7 @@ fn in_little_memory(place: &Place, arguments: &str) -> Output {
     within(place, 2_000_000, arguments)
 }
 
-/// `ftlab` with so many KiB of address space; a signal is status -1.
+/// Runs `ftlab` in `kib` KiB of address space; a signal is status -1.
 fn within(place: &Place, kib: u64, arguments: &str) -> Output {
     let command = format!("ulimit -v {kib}; exec {} {arguments}", env!("CARGO_BIN_EXE_ftlab"));
     let mut shell = place.kept_here(Command::new("sh"));
@@ -40,8 +40,7 @@ fn a_simulation_beyond_the_memory_is_not_begun() {
         .fails(1, &["1 FTLs on this drive need 18.", "are available; simulate a smaller drive"]);
 }
 
-/// Runs a command within so many MiB each: it succeeds, or says what it needs, what there is, and what to do. Both
-/// happen.
+/// Runs a command within each limit: it succeeds, or says what it needs, what there is, and what to do. Both happen.
 fn succeeds_or_says_why(place: &Place, arguments: &str, limits_mib: &[u64]) {
     let (mut succeeded, mut refused) = (0, 0);
     for limit in limits_mib {

@@ -14,7 +14,7 @@ fn trace(pages_between: u32) -> Vec<u8> {
     long_trace(WRITES, pages_between)
 }
 
-/// The same with this number of writes, of which 60% are between.
+/// A trace of page numbers with `writes` writes, of which 60% are between.
 fn long_trace(writes: u32, pages_between: u32) -> Vec<u8> {
     let mut random = 1u32;
     let mut draw = |pages: u32| {

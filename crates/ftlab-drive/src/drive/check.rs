@@ -55,7 +55,7 @@ pub fn check(path: &Path) -> Result<Checked, MediaError> {
 }
 
 impl Drive {
-    /// The same for any backing.
+    /// Checks the drive on any backing.
     pub fn check_on(backing: &Arc<dyn Backing>) -> Result<Checked, MediaError> {
         Self::check_with(backing, How::AS_IT_IS)
     }

@@ -157,8 +157,8 @@ impl Drive {
         Self::open_with(backing, options, true)
     }
 
-    /// The same without a worker thread: its work is done by the writing thread, so that the effect
-    /// on the backing is deterministic.
+    /// Opens a drive without a worker thread: the writing thread does its work, so what the backing sees is
+    /// deterministic.
     pub fn open_alone(backing: Arc<dyn Backing>, options: OpenOptions) -> Result<Self, MediaError> {
         Self::open_with(backing, options, false)
     }

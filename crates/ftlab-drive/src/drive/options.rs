@@ -67,7 +67,7 @@ const PAGE_BYTES_MAX: u32 = 1 << 20;
 const PAGES_MAX: u32 = u32::MAX - 16;
 
 impl Superblock {
-    /// The same drive with another FTL, or why there is no room for that.
+    /// This drive with another FTL, or why there is no room for that.
     pub(crate) fn taken_over(&self, ftl: Spec) -> Result<Self, MediaError> {
         let (config, checkpoint_every) = (self.config, Some(self.checkpoint_every));
         let other = CreateOptions { ftl, config, checkpoint_every };
@@ -96,7 +96,7 @@ impl CreateOptions {
         self.plan_with().map(|(superblock, ..)| superblock)
     }
 
-    /// The same with the bytes of the FTL's state, and its streams.
+    /// The superblock, the bytes of the FTL's state, and its streams.
     fn plan_with(&self) -> Result<(Superblock, u64, u64), MediaError> {
         let geometry = self.config.geometry;
         let page_bytes = geometry.page_bytes();

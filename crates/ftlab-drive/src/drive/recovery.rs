@@ -123,7 +123,7 @@ pub(crate) fn recover(
     }
 }
 
-/// The same without writing anything: what is not in its place is kept in memory.
+/// Recovers without writing anything: what is not in its place is kept in memory.
 pub(crate) fn view(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,

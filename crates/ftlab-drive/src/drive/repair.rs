@@ -6,8 +6,8 @@ use crate::drive::{Drive, OpenOptions, Recovery};
 use crate::media::MediaError;
 use std::path::Path;
 
-/// The same as [`check`](crate::drive::check), of a drive as [`repair`] would leave it: what can no longer be
-/// read of the journal is cut off.
+/// What [`check`](crate::drive::check) would say of a drive after [`repair`]: what can no longer be read of the
+/// journal is cut off.
 pub fn check_repaired(path: &Path) -> Result<Checked, MediaError> {
     let how = How { may_lose: MayLose::Operations, ..How::AS_IT_IS };
     Drive::check_with(&super::check::open_shared(path)?, how)

@@ -186,7 +186,7 @@ fn repeat_record(
     Ok(Ok(()))
 }
 
-/// The same by replaying the journal.
+/// Recovers the FTL by replaying the journal.
 pub(crate) fn replay(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,

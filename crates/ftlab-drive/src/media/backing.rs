@@ -15,8 +15,8 @@ use std::time::Duration;
 pub trait Backing: Send + Sync {
     /// Fills `data` from `offset`.
     fn read_at(&self, data: &mut [u8], offset: u64) -> io::Result<()>;
-    /// The same, of what is on the medium: after a failed sync a cache may hold what was never written.
-    /// Recovery must not trust it.
+    /// Fills `data` with what is on the medium. After a failed sync, a cache may hold what was never written, and
+    /// recovery must not trust it.
     fn read_medium_at(&self, data: &mut [u8], offset: u64) -> io::Result<()> {
         self.read_at(data, offset)
     }
@@ -36,7 +36,7 @@ pub trait Backing: Send + Sync {
 #[derive(Debug)]
 pub struct BackingFile {
     file: File,
-    /// The same without the page cache of the operating system, unless the file system has only that.
+    /// The file without the page cache of the operating system, unless the file system has only that.
     direct: Option<File>,
 }
 

@@ -277,7 +277,7 @@ impl<'a> BodyReader<'a> {
         Self { backing, offset, bytes, left, chunk, taken: 0, checksum: 0, has_names, lists: 0 }
     }
 
-    /// Reads a map of so many logical pages, and hands on each slice: its first page, places and checksums.
+    /// Reads a map of `logical_pages`, and hands on each slice: its first page, places and checksums.
     pub(crate) fn slices(
         &mut self,
         logical_pages: u32,
@@ -295,7 +295,7 @@ impl<'a> BodyReader<'a> {
         Ok(())
     }
 
-    /// The next bytes, of which there are at most so many as the body has.
+    /// The next bytes, at most as many as the body has.
     pub(crate) fn take(&mut self, bytes: u64) -> io::Result<Vec<u8>> {
         let mut taken = Vec::new();
         while (taken.len() as u64) < bytes {

@@ -247,7 +247,7 @@ impl Media {
         }
     }
 
-    /// The same during replay.
+    /// Announces a write during replay, whose record is in the journal.
     pub(crate) fn stage(&mut self, lpn: Lpn, checksum: u32) {
         self.staged.lpn = Some(lpn);
         self.staged.checksum = checksum;

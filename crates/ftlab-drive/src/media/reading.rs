@@ -101,7 +101,7 @@ pub(crate) fn read_medium<T>(
     })
 }
 
-/// The same of what has no checksum: two reads must agree.
+/// Fills `data` with what has no checksum: two reads must agree.
 pub(crate) fn read_alike(
     backing: &dyn Backing,
     data: &mut [u8],

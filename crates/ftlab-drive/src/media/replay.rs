@@ -65,7 +65,7 @@ impl Pages<'_> {
         missing
     }
 
-    /// The same, reading many at once, and once.
+    /// Those that one read finds missing, many pages at once.
     fn missing_at_first(self, expected: &[(Ppn, Lpn, u32)]) -> Vec<(Ppn, Lpn, u32)> {
         let page_bytes = self.layout.geometry.page_bytes() as usize;
         let mut data = vec![0; PAGES_AT_ONCE * page_bytes];
@@ -336,7 +336,7 @@ pub(crate) struct Unplaced {
     pub(crate) place: Ppn,
 }
 
-/// The same, and where it is.
+/// A version that is not in its place, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Misplaced {
     pub(crate) page: Unplaced,

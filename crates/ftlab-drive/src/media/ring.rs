@@ -45,7 +45,7 @@ impl Ring<'_> {
         }
     }
 
-    /// The same, sector by sector where that is necessary; zeros for those that cannot be read.
+    /// Reads sector by sector where that is necessary; zeros for sectors that cannot be read.
     fn read_readable(&self, bytes: &mut [u8], position: u64, copy: u64) {
         if self.read(bytes, position, copy).is_ok() {
             return;

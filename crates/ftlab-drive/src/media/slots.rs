@@ -113,7 +113,7 @@ impl Slots {
         Ok(())
     }
 
-    /// The same, as the journal says that it was done.
+    /// Takes note of an unreadable page, as the journal says that it was done.
     pub(crate) fn remember(&mut self, lpn: Lpn, place: Ppn) {
         if self.unreadable.len() < UNREADABLE_MAX {
             self.unreadable.entry(lpn).or_insert(place);

@@ -66,7 +66,7 @@ struct Pages {
 }
 
 impl Pages {
-    /// Of the drive of `experiment`, which has so many pages.
+    /// Of the drive of `experiment`.
     fn new(experiment: &Experiment, logical_pages: u32) -> Self {
         let are_valid = experiment.fill != Fill::None;
         let words = logical_pages.div_ceil(64) as usize;
@@ -134,8 +134,8 @@ impl PageSink for Pages {
 }
 
 impl Evidence {
-    /// Reads all of the trace of `experiment`, for a drive of so many pages; none of a generator, which has no
-    /// end, or of what can be read once only.
+    /// Reads all of the trace of `experiment`, for its drive; none of a generator, which has no end, or of what can
+    /// be read once only.
     pub(super) fn of(
         experiment: &Experiment,
         logical_pages: u32,

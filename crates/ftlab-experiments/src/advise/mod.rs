@@ -537,7 +537,7 @@ mod tests {
         assert!(needs.tbw.unwrap() >= 0.07);
     }
 
-    /// A drive of 4 LUNs, seven reads in ten, at random, so many a second.
+    /// A drive of 4 LUNs, seven reads in ten, at random, `per_second` of them.
     fn at_load(slo: &str, per_second: f64) -> (Question, tempfile::NamedTempFile) {
         let mut file = tempfile::Builder::new().suffix(".fio").tempfile().unwrap();
         let job = "[mixed]\nfilename=/dev/drive\nrw=randrw\nrwmixread=70\nnorandommap\ntime_based\nruntime=1\n";

@@ -100,7 +100,7 @@ impl Slo {
     }
 }
 
-/// The timing with requests that come at random, so many a second.
+/// The timing with requests that come at random, `per_second` of them.
 pub fn timing_at(timing: &Spec, per_second: f64) -> Result<Spec, SimError> {
     let mut by_request = timing.clone();
     if by_request.get("unit").is_none() {

@@ -36,7 +36,7 @@ pub struct Score {
     pub relative_range: [f64; 2],
     /// Cells in which both it and the baseline have a result.
     pub cells: usize,
-    /// The same by workload.
+    /// The relative amplification by workload.
     pub workloads: Vec<WorkloadScore>,
     /// Relative to the baseline, each cell.
     pub by_cell: Vec<(Cell, f64)>,

@@ -25,11 +25,11 @@ pub const USUAL_PAGES: u32 = 262_144;
 /// Least and most over-provisioning of the coarse grid, if nothing else is asked for.
 pub const USUAL_OP_RATIOS: (f64, f64) = (0.04, 0.4);
 
-/// Units of a drive: from so few to so many.
+/// Units of a drive: the fewest and the most.
 const UNITS: (u32, u32) = (128, 8192);
 
-/// Pages of a unit: at least so many. Units of fewer differ more in how many of their pages are valid, which makes
-/// collecting them cheaper than it is on the real drive.
+/// The fewest pages of a unit. Smaller units differ more in how many of their pages are valid, which makes collecting
+/// them cheaper than it is on the real drive.
 const UNIT_PAGES_MIN: u32 = 32;
 
 /// Tried beside the standard FTLs: plain drives that keep apart what they move.
@@ -80,7 +80,7 @@ pub struct Scales {
     pub host_bytes: f64,
 }
 
-/// Pages that a unit may have on a drive of so many pages.
+/// Pages that a unit may have on a drive of `pages`.
 pub fn unit_pages(pages: u32) -> (u32, u32) {
     let least = (pages / UNITS.1).max(UNIT_PAGES_MIN);
     (least, (pages / UNITS.0).max(least))

@@ -19,7 +19,7 @@ const CHI_SQUARE: f64 = 3.841;
 /// The 95% quantile of the normal distribution.
 const NORMAL: f64 = 1.645;
 
-/// Over-provisioning is looked at this far on either side of the best, in so many steps, and further if that is not
+/// How far over-provisioning is looked at on either side of the best, and in how many steps; further if that is not
 /// beyond its bounds.
 const OP_REACH: f64 = 0.01;
 const OP_STEPS: i32 = 4;

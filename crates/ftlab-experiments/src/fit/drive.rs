@@ -79,7 +79,7 @@ impl Written {
         host + (sums[before] + (place - before as f64) * step) * page
     }
 
-    /// Whether it goes on for so many drive writes.
+    /// Whether it lasts for these drive writes.
     fn covers(&self, drive_writes: f64) -> bool {
         let host = self.relocated.len() as f64 * self.interval as f64;
         host + self.interval as f64 > drive_writes * f64::from(self.pages)
@@ -167,7 +167,7 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// What comes of a candidate, on average over so many seeds; none if it cannot be run, or amplifies far more.
+    /// What comes of a candidate, on average over the seeds; none if it cannot be run, or amplifies far more.
     pub(super) fn trial(
         &self,
         candidate: &Candidate,

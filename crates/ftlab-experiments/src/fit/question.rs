@@ -44,7 +44,7 @@ impl Question {
         Extent { pages: self.pages, measured: Cow::Borrowed(&self.measured) }
     }
 
-    /// The beginning of the series after what is skipped, with a drive of so many pages: enough to tell what need not be
+    /// The beginning of the series after what is skipped, on a drive of `pages`: enough to tell what need not be
     /// looked at further, in a fraction of the time.
     pub(super) fn beginning(&self, pages: u32) -> Extent<'_> {
         let largest = self.capacities.iter().copied().max().unwrap_or(1) as f64;

@@ -65,7 +65,7 @@ impl Line {
         Self { next, tried: Vec::new() }
     }
 
-    /// Follows it over so much of the series, and tells its best.
+    /// Follows it over a part of the series, and tells its best.
     fn follow(
         mut self,
         runner: &Runner<'_>,
@@ -94,7 +94,7 @@ impl Line {
 }
 
 impl Question {
-    /// Pages of a unit of which a drive has about so many.
+    /// Pages of a unit of which a drive has about `units`.
     fn pages_per_block(&self, units: u32) -> u32 {
         (self.pages / units).clamp(self.unit_pages.0, self.unit_pages.1)
     }
@@ -251,7 +251,7 @@ fn walked(
     Ok(walkers.into_iter().map(|walker| walker.best.candidate).collect())
 }
 
-/// Runs many candidates, each with so many seeds; nothing for those that could not be run.
+/// Runs candidates, each with all seeds; nothing for those that could not be run.
 fn try_each(
     runner: &Runner<'_>,
     extent: &Extent<'_>,

@@ -83,7 +83,7 @@ impl Measured {
         Self::new(rows.collect())
     }
 
-    /// The samples until the host had written so many bytes, or those that a series has at least.
+    /// The samples until the host had written `bytes`, or those that a series has at least.
     pub(super) fn until(&self, bytes: f64) -> Self {
         let until = self.host.partition_point(|host| *host <= bytes);
         let until = until.max(INTERVALS_MIN + 1).min(self.host.len());
@@ -95,7 +95,7 @@ impl Measured {
         Self { host: self.host[..samples].to_vec(), media: self.media[..samples].to_vec() }
     }
 
-    /// The same with other bytes of the host, one number for each sample after the first.
+    /// The series with other bytes of the host, one number for each sample after the first.
     pub(super) fn with_host(&self, after_first: Vec<f64>) -> Result<Self, String> {
         let host = std::iter::once(0.0).chain(after_first).collect();
         let series = Self { host, media: self.media.clone() };
@@ -166,7 +166,7 @@ impl Measured {
         wafs(&self.host, &self.media)
     }
 
-    /// The same of a drive that had written `media(h)` bytes after h bytes of the host.
+    /// Media bytes per host byte of a drive that had written `media(h)` bytes after h bytes of the host.
     pub fn wafs_of(&self, media: &dyn Fn(f64) -> f64) -> Vec<(f64, f64)> {
         let media: Vec<_> = self.host.iter().map(|host| media(*host)).collect();
         wafs(&self.host, &media).collect()

@@ -37,7 +37,7 @@ impl<'a> Held<'a> {
         Self { results, series }
     }
 
-    /// What `of` makes of the series of a point, and of the bytes that its run had written to the medium after so many
+    /// What `of` makes of the series of a point, and of the bytes that its run had written to the medium by each byte
     /// of the host.
     fn with<T>(
         &self,

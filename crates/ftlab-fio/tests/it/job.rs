@@ -37,7 +37,7 @@ impl Job {
         Self { name: name.to_owned(), alone: text.clone(), text, before: 0 }
     }
 
-    /// The same after `before` others, so that it has another number. They read its file.
+    /// Puts it after `before` others, so that it has another number. They read its file.
     pub(crate) fn after(mut self, before: usize) -> Self {
         let file = self.file();
         let other = |number| {
@@ -104,7 +104,7 @@ impl Job {
         self.made_in_batches(version, 8192)
     }
 
-    /// The same, made in batches of `limit`.
+    /// Its requests, made in batches of `limit`.
     pub(crate) fn made_in_batches(
         &self,
         version: Version,

@@ -48,7 +48,7 @@ impl Program {
         Ok(job.own(all))
     }
 
-    /// The same of jobs that run at once, each as if it came after those before it.
+    /// The requests that fio logs of jobs that run at once, each as if it came after those before it.
     pub(crate) fn logged_at_once(&self, jobs: &[Job]) -> Result<Vec<RequestBatch>, String> {
         let folder = folder();
         let text = jobs.iter().enumerate().fold(String::new(), |text, (number, job)| {

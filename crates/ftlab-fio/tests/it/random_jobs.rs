@@ -3,7 +3,7 @@
 //! Whatever a job is, fio writes what we say that it does, or we refuse it. `FTLAB_FIO_JOBS` says how many are
 //! drawn, `FTLAB_FIO_SEED` which. The first that differs is made as short as it can be.
 //!
-//! fio takes a quarter of a second to begin and to end, so many jobs run at once.
+//! fio takes a quarter of a second to begin and to end, which is why jobs run at once.
 
 use crate::job::{Job, difference};
 use crate::program::Program;

@@ -20,7 +20,7 @@ struct Channel {
 }
 
 impl Channels {
-    /// So many, for so many LUNs.
+    /// `count` channels for `luns`.
     pub(super) fn new(count: u32, luns: u32) -> Self {
         let of_lun = (0..luns).map(|lun| lun % count).collect();
         Self { all: vec![Channel::default(); count as usize], of_lun }

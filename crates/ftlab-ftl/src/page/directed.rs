@@ -25,8 +25,8 @@ pub struct Directed {
 state!(Directed { handles, inner });
 
 impl Directed {
-    /// Handles that are isolated like this on a drive of so many flash pages, and `inner` within; none if
-    /// these are too many streams.
+    /// Handles that are isolated like this on a drive of `flash_pages`, and `inner` within; none if these are too
+    /// many streams.
     pub(crate) fn new(
         isolation: &[Isolation],
         inner: Box<dyn Policy>,
@@ -37,7 +37,7 @@ impl Directed {
         Some(Self { handles: Handles::new(isolation, 1, &streams, flash_pages)?, inner })
     }
 
-    /// The same, where collection moves the pages of a unit one of so many LUNs after the other.
+    /// Collection moves the pages of a unit one of `luns` LUNs after the other.
     pub(crate) fn moving_by(self, luns: u32) -> Self {
         Self { handles: self.handles.moving_by(luns), ..self }
     }

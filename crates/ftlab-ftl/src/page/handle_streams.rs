@@ -99,8 +99,8 @@ state!(Handles {
 } constant format, isolation, sharing, inner, streams, host, moved, handle_of, stays_with, inner_of, luns);
 
 impl Handles {
-    /// Handles that are isolated like this in each of so many reclaim groups, with these streams in each, on
-    /// a drive of so many flash pages; none if that is too many streams.
+    /// Handles that are isolated like this in each reclaim group, with these streams in each; none if that is too
+    /// many streams.
     pub(crate) fn new(
         isolation: &[Isolation],
         groups: u16,
@@ -140,7 +140,7 @@ impl Handles {
         (made.streams.len() <= STREAMS_MAX).then_some(made)
     }
 
-    /// The same, where collection moves the pages of a unit one of so many LUNs after the other.
+    /// Collection moves the pages of a unit one of `luns` LUNs after the other.
     pub(crate) fn moving_by(self, luns: u32) -> Self {
         Self { luns, ..self }
     }
@@ -307,7 +307,7 @@ impl Handles {
         self.place_by(known.unwrap_or_default(), lacking, inner)
     }
 
-    /// The same of a host write by `handle`.
+    /// Which stream takes a host write by `handle`.
     #[inline]
     pub(crate) fn place_by(&mut self, handle: u8, lacking: i32, inner: StreamId) -> StreamId {
         let handle = usize::from(handle) % HANDLES_MAX;
@@ -319,7 +319,7 @@ impl Handles {
         stream
     }
 
-    /// Takes note of so many host writes of which nothing is known.
+    /// Takes note of host writes of which nothing is known.
     pub(crate) fn on_adopted(&mut self, writes: u64) {
         self.counters[0].host_writes += writes;
     }

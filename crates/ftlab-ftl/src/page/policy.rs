@@ -189,7 +189,7 @@ boxable! {
         #[inline]
         fn fetch_ahead(&self, _lpn: Lpn, _block: BlockId) {}
 
-        /// The same of what `place_host` will ask about the block in which a page lies that the host writes soon.
+        /// Fetches what `place_host` will ask about the block in which a page lies that the host writes soon.
         #[inline]
         fn fetch_block_ahead(&self, _block: BlockId) {}
 
@@ -248,8 +248,8 @@ boxable! {
         #[inline]
         fn on_invalidate(&mut self, _block: BlockId, _drive: &DriveState) {}
 
-        /// So many pages of the open `block` will never be programmed, and count as invalid from now on: the flash
-        /// failed, or another FTL left them.
+        /// `pages` of the open `block` will never be programmed, and count as invalid from now on: the flash failed,
+        /// or another FTL left them.
         fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &DriveState) {
             (0..pages).for_each(|_| self.on_invalidate(block, drive));
         }
@@ -266,8 +266,8 @@ boxable! {
         /// Bytes of memory that the policy takes here beside the drive's own tables.
         fn memory_bytes(&self) -> usize;
 
-        /// Of these, those of samples, which do not grow in proportion to the drive; and how many they are at most on a
-        /// drive of so many logical pages.
+        /// Of these, those of samples, which do not grow in proportion to the drive, and the most that they are on a
+        /// drive of this size.
         fn sample_bytes(&self, _logical_pages: u32) -> SampleBytes {
             SampleBytes::default()
         }
@@ -277,7 +277,7 @@ boxable! {
             None
         }
 
-        /// The same, to tell them something.
+        /// The placement handles, to tell them something.
         fn handles_mut(&mut self) -> Option<&mut Handles> {
             None
         }
@@ -345,7 +345,7 @@ pub trait Placement: State + Send {
         0
     }
 
-    /// The same as of [`Policy::sample_bytes`].
+    /// Of these, those of samples, as [`Policy::sample_bytes`].
     fn sample_bytes(&self, _logical_pages: u32) -> SampleBytes {
         SampleBytes::default()
     }
@@ -355,7 +355,7 @@ pub trait Placement: State + Send {
         None
     }
 
-    /// The same, to tell them something.
+    /// The placement handles, to tell them something.
     fn handles_mut(&mut self) -> Option<&mut Handles> {
         None
     }

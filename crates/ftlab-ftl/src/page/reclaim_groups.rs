@@ -55,7 +55,7 @@ state!(Group { inner, free_blocks, valid_pages } constant valid_pages_max);
 pub(crate) enum Indivisible {
     /// More streams than a byte can count.
     Streams,
-    /// Groups of so many blocks, of which the handles and the data need so many.
+    /// Groups of `each` blocks, of which the handles and the data need `needed`.
     Blocks { each: u32, needed: u32 },
 }
 
@@ -92,7 +92,7 @@ impl ReclaimGroups {
         Ok(Self { handles, groups, group_blocks, group_pages, reserve_blocks, chosen: 0 })
     }
 
-    /// The same, where collection moves the pages of a unit one of so many LUNs after the other.
+    /// Collection moves the pages of a unit one of `luns` LUNs after the other.
     pub(crate) fn moving_by(self, luns: u32) -> Self {
         Self { handles: self.handles.moving_by(luns), ..self }
     }

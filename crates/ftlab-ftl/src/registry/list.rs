@@ -237,7 +237,7 @@ pub fn ftl_names() -> Vec<String> {
     known_ftls().names.into_iter().chain(pairs).collect()
 }
 
-/// The same for a reader: pairs by their parts.
+/// The names of FTLs for a reader: pairs by their parts.
 pub fn known_ftls() -> NamesAndPairs {
     let presets = PRESETS.iter().map(|preset| preset.name);
     let whole = presets.chain(POLICIES.iter().chain(HYBRIDS).map(|row| row.name));

@@ -17,8 +17,8 @@ const FLASH_PAGE_EIGHTHS: u64 = 34;
 /// Bytes per erase block: its state, erases and place in lists, those of a hybrid-mapped FTL among them.
 const BLOCK_BYTES: u64 = 56;
 
-/// Erase blocks of the largest small drive, and pages of each: so many that policies that look at spare blocks do as
-/// they do on the whole drive. A policy that needs more gets more.
+/// Erase blocks of the largest small drive, and pages of each. Policies that look at spare blocks do there as they do
+/// on the whole drive. A policy that needs more gets more.
 const SMALL_BLOCKS: u32 = 2048;
 const SMALL_PAGES: u32 = 512;
 
@@ -70,7 +70,7 @@ fn halved(mut count: u32, most: u32) -> u32 {
     count
 }
 
-/// A part of a drive: so many blocks of so many pages, as full as all of it.
+/// A part of a drive with this many blocks and pages, as full as all of it.
 fn cut(whole: DriveShape, blocks: u32, pages_per_block: u32) -> DriveShape {
     let flash_pages = |blocks: u32, pages: u32| u64::from(blocks) * u64::from(pages);
     let part = flash_pages(blocks, pages_per_block);

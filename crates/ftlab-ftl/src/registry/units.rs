@@ -14,7 +14,7 @@ use ftlab_spec::{Spec, SpecError, parse_value};
 const UNIT: &str = "unit";
 
 /// An FTL whose units are erase blocks, and the drive on which they are what `spec` says on `config`: that
-/// drive has units for erase blocks. Blocks that do not make up a unit are left out. The same FTL and
+/// drive has units for erase blocks. Blocks that do not make up a unit are left out. The given FTL and
 /// drive, if the FTL has no units or they are erase blocks already.
 ///
 /// ```

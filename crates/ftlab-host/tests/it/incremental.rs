@@ -46,7 +46,7 @@ enum Load {
     Skewed,
     /// A share x of the pages, all over the drive, takes a share x^0.3 of the writes.
     PowerLaw,
-    /// The same, and every other write goes round a log of 700 pages.
+    /// As `PowerLaw`, and every other write goes round a log of 700 pages.
     Database,
 }
 

@@ -79,7 +79,7 @@ fn ask(
     }
 }
 
-/// The same, parsed as JSON.
+/// What a dashboard answers, parsed as JSON.
 pub fn get_json<T: DeserializeOwned>(
     url: &str,
     path: &str,

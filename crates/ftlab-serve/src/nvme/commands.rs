@@ -16,9 +16,9 @@ pub(super) enum Answer {
     DataAnd(Vec<u8>, u64),
     /// This range of the drive.
     Read(Range<u64>),
-    /// A completion: so many bytes have been written.
+    /// A completion: these bytes have been written.
     Written(u64),
-    /// A completion: so many bytes have been compared.
+    /// A completion: these bytes have been compared.
     Compared(u64),
     /// An answer follows when there is something to tell.
     Later,
@@ -44,7 +44,7 @@ pub(super) const ADMIN: [(u8, bool); 10] = [
     (opcode::admin::SANITIZE, true),
 ];
 
-/// The same of I/O queues.
+/// The commands of I/O queues, and whether they change the drive.
 pub(super) const IO: [(u8, bool); 11] = [
     (opcode::io::FLUSH, false),
     (opcode::io::WRITE, true),

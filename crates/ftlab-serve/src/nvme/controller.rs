@@ -222,8 +222,7 @@ impl Controller {
     }
 }
 
-/// CAP: queues of so many entries, contiguous; the NVM command set, and selection of command sets; pages of
-/// 4 KiB.
+/// CAP: contiguous queues of `entries`; the NVM command set, and selection of command sets; pages of 4 KiB.
 fn capabilities(entries: u16) -> u64 {
     const CONTIGUOUS: u64 = 1 << 16;
     const NVM: u64 = 1 << 37;

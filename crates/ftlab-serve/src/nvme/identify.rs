@@ -33,7 +33,7 @@ mod asked {
 
 /// The limits of a Copy that Identify Namespace states.
 pub(super) const COPY_BLOCKS_MAX: u16 = 4096;
-/// The same of its sources, and of the ranges of a dataset management command.
+/// The most sources of a Copy, and ranges of a dataset management command.
 pub(super) const RANGES_MAX: usize = 128;
 
 /// Identify.

@@ -36,7 +36,7 @@ impl Request {
         Self { opcode, namespace, dwords, ..Self::default() }
     }
 
-    /// Reads blocks that take so many bytes.
+    /// Reads `blocks`, which take `bytes`.
     pub fn read(namespace: u32, first: u64, blocks: u32, bytes: u32) -> Self {
         Self { room: bytes, ..Self::of_blocks(opcode::io::READ, namespace, first, blocks) }
     }
@@ -46,7 +46,7 @@ impl Request {
         Self { data, ..Self::of_blocks(opcode::io::WRITE, namespace, first, blocks) }
     }
 
-    /// The same with the placement identifier of a directive.
+    /// Adds the placement identifier of a directive.
     #[must_use]
     pub fn placed(mut self, identifier: u16) -> Self {
         self.dwords[2] |= 2 << 20;

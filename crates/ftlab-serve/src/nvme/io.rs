@@ -77,7 +77,7 @@ impl Context<'_> {
         self.namespace(command)?.range(command.wide(10), blocks)
     }
 
-    /// The same, of a command that moves all of them.
+    /// The blocks of a command that moves all of them.
     #[inline]
     fn range_of_transfer(&self, command: &Command) -> Result<Range<u64>, Status> {
         let range = self.range(command)?;
@@ -130,7 +130,7 @@ impl Context<'_> {
         self.execute_other(command, data)
     }
 
-    /// The same of what is not a read.
+    /// Carries out a command that is not a read.
     #[inline(never)]
     fn execute_other(&self, command: &Command, data: &[u8]) -> Result<Answer, Status> {
         match command.opcode {

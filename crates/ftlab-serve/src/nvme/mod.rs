@@ -61,13 +61,13 @@ pub use subsystem::{Subsystem, SubsystemOptions};
 /// The most data of a command.
 pub(crate) const TRANSFER_BYTES_MAX: u32 = 1 << 20;
 
-/// The same as a power of two of 4 KiB, the smallest memory page of a controller (MDTS).
+/// [`TRANSFER_BYTES_MAX`] as a power of two of 4 KiB, the smallest memory page of a controller (MDTS).
 const TRANSFER_SHIFT: u8 = 8;
 
 /// The most data in the capsule of a command of an I/O queue.
 const IN_CAPSULE_BYTES: u32 = 32 << 10;
 
-/// The same of an admin queue (NVMe/TCP 1.1, section 3.3.1.1: 8 KiB).
+/// The most data in the capsule of an admin command (NVMe/TCP 1.1, section 3.3.1.1: 8 KiB).
 const ADMIN_IN_CAPSULE_BYTES: u32 = 8 << 10;
 
 /// The most data of one unit from the host (MAXH2CDATA).

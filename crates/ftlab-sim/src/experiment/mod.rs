@@ -44,7 +44,7 @@ pub const UNTIL_STEADY_DRIVE_WRITES: f64 = 100.0;
 pub enum Length {
     /// All of a trace, or of a generator that ends; [`GENERATOR_DRIVE_WRITES`] of one that does not.
     OfWorkload,
-    /// So many; fewer if the workload ends before.
+    /// This many; fewer if the workload ends before.
     Writes(u64),
     /// A multiple of the drive's logical pages, rounded to a whole page write.
     DriveWrites(f64),
@@ -146,12 +146,12 @@ impl Experiment {
         self.prepare_on(&self.threads()?)
     }
 
-    /// The same on threads that other experiments may use too, instead of its own.
+    /// Prepares on threads that other experiments may use too, instead of its own.
     pub fn prepare_on(&self, threads: &Threads) -> Result<Prepared, SimError> {
         self.prepare_with(threads, Self::build_ftl)
     }
 
-    /// The same with FTLs that `build_ftl` makes.
+    /// Prepares with FTLs that `build_ftl` makes.
     pub(crate) fn prepare_with(
         &self,
         threads: &Threads,

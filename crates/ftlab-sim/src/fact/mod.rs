@@ -22,15 +22,15 @@ use std::sync::Arc;
 pub enum Kind {
     /// A whole number.
     Count,
-    /// After so many of its unit.
+    /// After a number of its unit.
     Moment,
-    /// A number that a table shows with so many digits.
+    /// A number that a table shows with this many digits.
     Ratio(i32),
     /// From 0 to 1, as a percentage.
     Share,
-    /// A share, as a percentage with so many digits.
+    /// A share, as a percentage with this many digits.
     Percent(i32),
-    /// A duration or speed, with so many digits.
+    /// A duration or speed, with this many digits.
     Time(i32),
     /// A duration in ns that is shown in ms, with so many digits.
     Millis(i32),
@@ -137,14 +137,14 @@ impl<R: 'static> Fact<R> {
         }
     }
 
-    /// The same, told of something else; a list is of LUNs whatever it is in.
+    /// The fact told of something else; a list is of LUNs whatever it is in.
     #[must_use]
     pub(crate) fn of_each(self, scope: Scope) -> Self {
         let scope = if self.kind == Kind::List { Scope::Lun } else { scope };
         Self { scope, ..self }
     }
 
-    /// The same, shown there.
+    /// The fact with the places where it is shown.
     #[must_use]
     pub(crate) fn shown(self, shown: Vec<Shown>) -> Self {
         Self { shown, ..self }

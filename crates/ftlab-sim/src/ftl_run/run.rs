@@ -193,7 +193,7 @@ impl FtlRun {
         })
     }
 
-    /// The same at one time of the clock, in nanoseconds; when the last of these writes is complete.
+    /// Carries out a chunk at one time of the clock, in nanoseconds; when the last of its writes is complete.
     pub(crate) fn apply_at(&mut self, chunk: &Chunk, arrival_ns: u64) -> Result<u64, SimError> {
         let mut done_ns = 0;
         for segment in chunk.segments() {

@@ -66,7 +66,7 @@ fn rates_are_worth_less_than_the_future_and_more_than_guesses() {
     }
 }
 
-/// The same on captured traces, which are too large to ship.
+/// On captured traces, too, which are too large to ship.
 #[test]
 fn whoever_knows_the_future_of_captured_traces_moves_less_too() {
     let folder = std::env::var_os("FTLAB_SHARED").map(|path| PathBuf::from(path).join("traces"));

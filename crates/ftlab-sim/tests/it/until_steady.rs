@@ -24,7 +24,7 @@ fn generator(text: &str) -> Workload {
     Workload::parse(text, OpenOptions::default()).unwrap()
 }
 
-/// A trace of so many uniform writes.
+/// A trace of uniform writes.
 fn trace(writes: u64) -> Workload {
     let line = |n: u64| format!("W,{},1\n", (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) % PAGES);
     trace_of((0..writes).map(line).collect())

@@ -59,7 +59,7 @@ pub(crate) struct SlcCached<F: Flash, O: Observer> {
 }
 
 impl<F: Flash, O: Observer> SlcCached<F, O> {
-    /// Before `ftl`, which has this flash; the cache needs so many blocks on top.
+    /// A cache before `ftl`, which has this flash; it needs its blocks on top.
     pub(crate) fn new(
         ftl: DynFtl<F, O>,
         options: SlcCache,
@@ -139,7 +139,7 @@ impl<F: Flash, O: Observer> SlcCached<F, O> {
         is_there
     }
 
-    /// Folds so many pages of the oldest block at most, and erases it if none is left; false if no block is full.
+    /// Folds at most `most` pages of the oldest block, and erases it if none is left; false if no block is full.
     fn fold(&mut self, most: u32, purpose: Purpose) -> Result<bool, ErrorOf<Self>> {
         if self.full == 0 {
             return Ok(false);

@@ -36,7 +36,7 @@ impl SlcCache {
         geometry.pages_per_block() / self.bits
     }
 
-    /// Bytes of memory that its tables take, on a drive with so many logical pages.
+    /// Bytes of memory that its tables take, on a drive with `logical_pages`.
     pub fn memory_bytes(&self, geometry: &Geometry, logical_pages: u32) -> u64 {
         let blocks = self.blocks(geometry).unwrap_or(0);
         let pages = u64::from(blocks) * u64::from(self.pages_per_block(geometry));

@@ -54,7 +54,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Of a file of so many bytes; 0 if that is not known.
+    /// Of a file of `total_bytes`; 0 if that is not known.
     pub(super) fn of(total_bytes: u64) -> Self {
         Self { read_bytes: Arc::default(), total_bytes }
     }

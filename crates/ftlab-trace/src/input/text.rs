@@ -17,7 +17,7 @@ const UTF16_BIG_MARK: &[u8] = &[0xfe, 0xff];
 pub(super) enum Encoding {
     /// UTF-8 after a mark.
     MarkedUtf8,
-    /// UTF-16, after a mark of so many bytes.
+    /// UTF-16, after a mark of this many bytes.
     Utf16 { is_big: bool, mark: usize },
     /// Lines that end with a carriage return alone.
     CarriageReturns,

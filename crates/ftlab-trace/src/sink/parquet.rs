@@ -230,7 +230,7 @@ impl ParquetSink {
     }
 }
 
-/// A group as it is described so many bytes and groups later in the file.
+/// A group as it is described this many bytes and groups later in the file.
 fn moved_by(
     group: &RowGroupMetaData,
     bytes: i64,

@@ -18,9 +18,9 @@ const WRITE_BYTES_MAX: u64 = 1 << 20;
 /// What of a region that is evicted is written again.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reinsertion {
-    /// Objects with so many hits since they were written; 0 is none.
+    /// Objects with at least these hits since they were written; 0 is none.
     pub(super) hits: u32,
-    /// Of all other objects, so many in 2^32.
+    /// The share of all other objects, in parts of 2^32.
     pub(super) share: u64,
 }
 
@@ -182,7 +182,7 @@ impl BlockCache {
         }
     }
 
-    /// Writes so many bytes of the buffer that filled before, if there is as much left.
+    /// Writes at most `bytes` of the buffer that filled before.
     fn write(&mut self, bytes: u64, out: &mut RequestBatch) {
         let (first, left) = self.left;
         let sectors = left.min(bytes / self.layout.sector_bytes);

@@ -41,7 +41,7 @@ ftlab_spec::parameters! {
         region: ByteSize = ByteSize(16 << 20), "region", from "CacheLib";
         /// Which region is evicted next.
         eviction: Eviction = Eviction::Fifo, "eviction", from "CacheLib's own default is lru";
-        /// Objects with so many hits since they were written are written again when their region is evicted;
+        /// Objects with this many hits since they were written are written again when their region is evicted;
         /// 0 for none.
         reinsert_hits: u32 = 0, "reinsert-hits" in 0..=255, from "CacheLib: off";
         /// Share of the other objects that are written again when their region is evicted.

@@ -50,7 +50,7 @@ impl Table {
         (number & PRESENT != 0).then_some(number)
     }
 
-    /// The same, to change all but [`PRESENT`].
+    /// The value of a key, to change all but [`PRESENT`].
     #[inline]
     pub(super) fn get_mut(&mut self, key: u64) -> Option<&mut u64> {
         let place = self.place(key);

@@ -16,7 +16,7 @@ fn parameters(text: &str) -> CacheLibParameters {
 /// Steps for 256 requests.
 const STEPS: usize = 256 / STEP_ACCESSES;
 
-/// The counts and the requests of so many times 256 requests, after as many that are not counted.
+/// The counts and the requests of `times` times 256 requests, after as many that are not counted.
 fn run(text: &str, times: usize) -> (Counts, RequestBatch) {
     let steps = times * STEPS;
     let mut cache = CacheLib::new(&parameters(text), &SPACE).unwrap();

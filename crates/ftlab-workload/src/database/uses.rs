@@ -78,7 +78,7 @@ impl Uses {
         self.all.push(Use::new(Kind::Change, page, redo_bytes));
     }
 
-    /// The same with a page that may be new: not there before, or not used.
+    /// Changes a page that may be new: not there before, or not used.
     #[inline]
     pub(crate) fn change_or_make(&mut self, page: u32, is_new: bool, redo_bytes: u32) {
         let kind = if is_new { Kind::Make } else { Kind::Change };

@@ -12,7 +12,7 @@ fn lmcache(text: &str) -> LmCache {
     LmCache::new(&parameters, &SPACE).unwrap()
 }
 
-/// Pages written by stream, and whatever else there is, after so many steps and as many before that.
+/// Pages written by stream, and whatever else there is, after `steps` steps and as many before that.
 fn written(text: &str, steps: usize) -> [u64; 4] {
     let mut cache = lmcache(text);
     let mut pages = [0; 4];

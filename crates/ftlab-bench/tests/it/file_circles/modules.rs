@@ -154,7 +154,7 @@ pub(crate) fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// The same of what stands in an `impl`.
+/// The attributes of an item in an `impl`.
 pub(crate) fn impl_attributes(item: &ImplItem) -> &[Attribute] {
     match item {
         ImplItem::Const(item) => &item.attrs,

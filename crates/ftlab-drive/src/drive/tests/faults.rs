@@ -140,7 +140,7 @@ fn what_the_host_does_is_told_in_order() {
     assert_eq!(*log.lock().unwrap(), [(0, 0), (1, 0), (2, 3), (0, 4)]);
 }
 
-/// The same drive, but nothing may be written to it.
+/// Opens the drive so that nothing may be written to it.
 fn open_for_reading(backing: &Arc<PowerCut>) -> Drive {
     let options = OpenOptions { read_only: true, ..OpenOptions::default() };
     Drive::open_alone(Arc::clone(backing) as _, options).unwrap()

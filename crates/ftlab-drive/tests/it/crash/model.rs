@@ -210,7 +210,7 @@ impl Model {
         Ok(())
     }
 
-    /// The same FTL in simulation, after the same operations.
+    /// This FTL in simulation, after these operations.
     fn twin(&self) -> DynPageMapped<NoPayload, ()> {
         let spec = self.ftl.parse().unwrap();
         let mut ftl = registry::build_page_mapped(&spec, self.config, NoPayload, ()).unwrap();

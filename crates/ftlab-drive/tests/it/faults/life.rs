@@ -55,7 +55,7 @@ pub(crate) struct Life {
     pub(crate) next: u32,
     /// What the drive had to say.
     pub(crate) notices: Arc<Mutex<Vec<String>>>,
-    /// The same at the last flush.
+    /// The versions at the last flush.
     flushed: Vec<u32>,
     /// A write that failed: its page may hold it or what was there before.
     failed: Option<(u32, u32)>,

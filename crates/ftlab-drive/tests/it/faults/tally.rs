@@ -11,7 +11,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// A fault that may make so many pages unreadable, and did make this many.
+    /// A fault that may make `may` pages unreadable, and did make this many.
     pub(crate) fn count(
         &mut self,
         what: &str,

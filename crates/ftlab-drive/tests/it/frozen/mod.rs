@@ -70,7 +70,7 @@ fn a_drive_of_an_earlier_version_holds_what_was_flushed() {
     }
 }
 
-/// The same if another FTL takes it over.
+/// A drive of each format is taken over by another FTL.
 #[test]
 fn its_pages_are_found_without_its_ftl() {
     let ftl = "hazard";

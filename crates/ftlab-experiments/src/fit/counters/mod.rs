@@ -43,7 +43,7 @@ impl Measured {
             .map_err(|reason| ExperimentsError::Series { path: path.into(), reason })
     }
 
-    /// The same of a text whose counters are known; an error says what is wrong.
+    /// The series in a text whose counters are known; an error says what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         Self::of_text(text, &Counters::default()).map(|(measured, _)| measured)
     }

@@ -65,7 +65,7 @@ impl Number {
         self.mark.filter(|_| self.is_whole)
     }
 
-    /// The same number in a column in which `is_fraction` says of marks that they are those of fractions.
+    /// The number in a column in which `is_fraction` says of marks that they are those of fractions.
     pub(super) fn with_fractions(self, is_fraction: impl Fn(char) -> bool) -> f64 {
         if self.mark.is_some_and(is_fraction) { self.fraction } else { self.value }
     }

@@ -6,7 +6,7 @@ const MIB: f64 = 1_048_576.0;
 const GIB: f64 = 1024.0 * MIB;
 const VENDOR: f64 = 32.0 * MIB;
 
-/// What a command prints of so many units of the host and of the medium, and the bytes of one of each.
+/// What a command prints of units of the host and of the medium, and the bytes of one of each.
 struct Tool {
     name: &'static str,
     print: fn(u64, u64) -> String,

@@ -31,7 +31,7 @@ pub(super) fn plain(name: &str) -> String {
     words.join(" ")
 }
 
-/// The same without what is in brackets at the end, such as a unit.
+/// A name without what is in brackets at the end, such as a unit.
 pub(super) fn without_brackets(name: &str) -> &str {
     split_brackets(name).map_or(name.trim(), |(before, _)| before.trim_end())
 }

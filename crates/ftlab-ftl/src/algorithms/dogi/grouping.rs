@@ -76,7 +76,7 @@ impl PredictionLog {
         (all, survivors, lived)
     }
 
-    /// The same of the writes predicted into categories `lowest..=top`.
+    /// Sums over the writes predicted into categories `lowest..=top`.
     fn group(&self, lowest: usize, top: usize, bound: f64) -> (f64, f64, f64) {
         let of = (lowest..=top).map(|category| self.category(category, top, bound));
         of.fold((0.0, 0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2))

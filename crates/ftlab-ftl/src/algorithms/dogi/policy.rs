@@ -110,7 +110,7 @@ ftlab_spec::parameters! {
         hot: u32 = 3, "hot" in 1..=10_000, from "DOGI (FAST 2026), section 4.2.1: 200K of 65,536 pages";
         /// Drive writes after which the network is trained and categories are grouped again.
         retrain: f64 = 0.775, "retrain" in 0.01..=1000.0, from "DOGI (FAST 2026), section 4.2.2: 26M on 128 GiB";
-        /// One of so many host writes that are not hot is a sample.
+        /// One of this many host writes that are not hot is a sample.
         sample: u32 = 10, "sample" in 1..=10_000, from "DOGI (FAST 2026), section 4.2.2";
         /// How often a training goes over its samples.
         epochs: u32 = 10, "epochs" in 1..=1000, from "DOGI (FAST 2026), section 4.2.2";

@@ -24,8 +24,8 @@ const KEPT_SHARE: u64 = 16;
 /// Blocks of fewer pages give less weight to the rate that all blocks have in common.
 const COMMON_PAGES: u32 = 32;
 
-/// What is known beforehand of what a block lost lately weighs so many pages at least: the first one that a small block
-/// loses does not decide alone.
+/// Pages that prior knowledge of what a block lost lately weighs at least: the first one that a small block loses
+/// does not decide alone.
 const LATELY_PRIOR_PAGES_MIN: f64 = 0.5;
 
 /// What is known of the pages of every block.
@@ -36,7 +36,7 @@ pub(super) struct Evidence {
     shift: u32,
     /// The older snapshot, and the newer one: the ends of epochs.
     snapshots: [Snapshot; 2],
-    /// The same of parts of epochs, if they have any.
+    /// The ends of parts of epochs, if they have any.
     lately: [Snapshot; 2],
     /// Parts of an epoch, and how many of the present one are over.
     parts: u32,
@@ -49,7 +49,7 @@ pub(super) struct Evidence {
     open: Vec<OpenPages>,
     spread: Spread,
     prior_pages: f32,
-    /// The same, for what blocks lost lately.
+    /// Pages that the prior counts for in what blocks lost lately.
     lately_prior_pages: f32,
     /// Host writes per page lost, over the whole drive.
     common_lifetime: f32,
@@ -67,7 +67,7 @@ struct BlockRecord {
     stamp: u32,
     /// Valid pages at the older snapshot and at the newer one, shifted.
     valid_then: [u16; 2],
-    /// The same at those of parts of epochs.
+    /// Valid pages at the ends of parts of epochs.
     valid_lately: [u16; 2],
     /// Mean step of the lifetimes expected of its pages.
     step: u8,
@@ -127,14 +127,14 @@ impl BlockRecord {
 }
 
 impl Losses {
-    /// Of a block that had so many valid pages when that many host writes were still to come, and has so many now.
+    /// Of a block that had `before` valid pages when `writes` host writes were still to come, and has `valid` now.
     #[inline]
     fn new(before: f32, valid: f32, writes: f32) -> Self {
         let pages = (before - valid).max(0.0);
         Self { pages, exposure: 0.5 * (before + valid) * (writes + 1.0) }
     }
 
-    /// What is known beforehand, as if so many `pages` of that mean lifetime had been lost.
+    /// What is known beforehand, as if `pages` of that mean lifetime had been lost.
     #[inline]
     fn known(pages: f32, lifetime: f32) -> Self {
         Self { pages, exposure: pages * lifetime }
@@ -188,7 +188,7 @@ impl Snapshot {
 }
 
 impl Evidence {
-    /// Each epoch has so many `parts`; if more than one, what blocks lost in the last parts counts for itself.
+    /// Each epoch has `parts`; if more than one, what blocks lost in the last parts counts for itself.
     pub(super) fn new(
         parameters: &HazardParameters,
         parts: u32,
@@ -299,7 +299,7 @@ impl Evidence {
         }
     }
 
-    /// The same of a block that is not open.
+    /// Mean age of the pages of a block that is not open.
     #[inline]
     pub(super) fn age_of_sealed(&self, block: BlockId, drive: &DriveState) -> f32 {
         self.blocks[block.index()].age(drive) as f32
@@ -315,7 +315,7 @@ impl Evidence {
         }
     }
 
-    /// The same of a block that is not open.
+    /// What is known of the pages of a block that is not open.
     #[inline]
     pub(super) fn of_sealed(&self, block: BlockId, drive: &DriveState) -> Observed {
         let record = &self.blocks[block.index()];
@@ -418,7 +418,7 @@ impl Evidence {
         self.blocks[block.index()].rewrite_step = step;
     }
 
-    /// The same of a block that is open, as of a short while ago.
+    /// The step that is expected where the block is open, as of a short while ago.
     #[inline]
     pub(super) fn rewrite_step_of_open(&self, block: BlockId, drive: &DriveState) -> Option<u8> {
         let open = self.open_pages(block, drive);
@@ -498,8 +498,8 @@ impl Evidence {
     }
 }
 
-/// The weight of the common rate in blocks of so many pages: as the prior, it is less in small ones, whose
-/// ages would count for nothing beside it.
+/// The weight of the common rate: as the prior, it is less in small blocks, whose ages would count for nothing beside
+/// it.
 fn common_share(pages_per_block: u32) -> f64 {
     (f64::from(pages_per_block) / f64::from(COMMON_PAGES)).min(1.0)
 }

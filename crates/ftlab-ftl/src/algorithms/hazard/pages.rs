@@ -28,7 +28,7 @@ const DECAY: f32 = 0.9;
 /// Pages that are taken to have lived as long as was expected.
 const PRIOR_PAGES: f32 = 10.0;
 
-/// A page counts as having lived so many times as long as was expected, at most.
+/// The most that a page counts as having lived, in lifetimes as expected.
 const TIMES_MAX: f32 = 8.0;
 
 /// What is known of a page.

@@ -270,7 +270,7 @@ impl Hazard {
         Estimate::new(self.evidence.of(block, drive), &self.evidence)
     }
 
-    /// The same of a block that is not open.
+    /// The estimate of a block that is not open.
     #[inline]
     fn estimate_sealed(&self, block: BlockId, drive: &DriveState) -> Estimate {
         Estimate::new(self.evidence.of_sealed(block, drive), &self.evidence)

@@ -74,7 +74,7 @@ impl Groups {
         self.queues > 0 && group <= self.queues
     }
 
-    /// Whether a queue with so many full blocks has to give one away.
+    /// Whether a queue with `sealed` full blocks has to give one away.
     pub(super) fn is_full(&self, group: usize, sealed: u32) -> bool {
         sealed >= self.sizes[group]
     }
@@ -166,7 +166,7 @@ impl Groups {
         (blocks >= BLOCKS_TELLING).then(|| valid as f64 / pages)
     }
 
-    /// A block with so many valid pages leaves a group.
+    /// A block with `valid_pages` leaves a group.
     pub(super) fn take_note(&mut self, group: usize, valid_pages: u32) {
         self.collected |= 1 << group;
         let chain = (1 << (self.queues + 2)) - 1;

@@ -40,7 +40,7 @@ pub(super) struct Intervals {
 state!(Intervals { pages, began, counts, written, present, again } constant stride, unit);
 
 impl Intervals {
-    /// Every `stride`-th page is sampled, in epochs of so many host writes.
+    /// Every `stride`-th page is sampled, in epochs of `epoch` host writes.
     pub(super) fn new(logical_pages: u32, stride: u32, epoch: u64, pages_per_block: u32) -> Self {
         let unit =
             (u64::from(pages_per_block) / BUCKETS_PER_BLOCK).max(epoch.div_ceil(BUCKETS_MAX));
@@ -135,7 +135,7 @@ pub(super) struct Distribution {
 }
 
 impl Distribution {
-    /// Of so many writes that end in each unit of time, and those that outlive all.
+    /// Of the writes that end in each unit of time, and those that outlive all.
     fn new(counts: Vec<f64>, beyond: f64, unit: f64) -> Option<Self> {
         let total = counts.iter().sum::<f64>() + beyond;
         if total <= 0.0 {

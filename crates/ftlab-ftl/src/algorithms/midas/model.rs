@@ -13,7 +13,7 @@ const HOT_BLOCKS_MAX: u32 = 29;
 /// How many fewer relocations a host write has to have for a larger hot group, before there are others.
 const HOT_WORTHWHILE: f64 = 0.05;
 
-/// Blocks that the last group keeps: so many, or a tenth if that is less.
+/// Blocks that the last group keeps: these, or a tenth if that is less.
 const LAST_BLOCKS_MIN: u32 = 50;
 
 /// A hot group with more valid pages than this, or a smaller share of the writes, is taken as measured.

@@ -11,7 +11,7 @@
 //! Handles are isolated initially: pages that collection moves share blocks whichever handle they came
 //! by; or persistently: moved pages of a handle share blocks with each other only.
 //!
-//! With `reclaim-groups`, the blocks are divided among so many groups. Each handle has a unit in every
+//! With `reclaim-groups`, the blocks are divided among this many groups. Each handle has a unit in every
 //! group, the most significant bits of a stream's number are its group, and nothing that is moved leaves
 //! its group.
 //!
@@ -99,9 +99,9 @@ impl fmt::Display for HandleSet {
 /// The size of a reclaim unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitSize {
-    /// So many erase blocks.
+    /// Erase blocks.
     Blocks(u32),
-    /// So many bytes.
+    /// Bytes.
     Bytes(ByteSize),
 }
 

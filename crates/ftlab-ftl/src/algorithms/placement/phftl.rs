@@ -49,7 +49,7 @@ ftlab_spec::parameters! {
     pub struct PhftlParameters {
         /// Drive writes after which the threshold is found again and the network is trained.
         window: f64 = 0.05, "window" in 0.001..=100.0, from "ours";
-        /// One of so many host writes is a sample.
+        /// One of this many host writes is a sample.
         sample: u32 = 4, "sample" in 1..=10_000, from "ours";
     }
 }

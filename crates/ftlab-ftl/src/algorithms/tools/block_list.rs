@@ -455,7 +455,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same list without cleverness.
+    /// A list without cleverness.
     #[derive(Default)]
     struct Naive {
         /// Block, valid pages, selectable; in order of allocation.

@@ -66,7 +66,7 @@ fn places(every: u32, logical_pages: u32) -> u32 {
 }
 
 impl<const IN: usize> Samples<IN> {
-    /// Samples one of `every` writes to a drive of so many pages.
+    /// Samples one of `every` writes to a drive of `logical_pages`.
     pub(crate) fn new(every: u32, logical_pages: u32) -> Self {
         let places = places(every, logical_pages);
         let none = Waiting { features: [0.0; IN], lpn: NONE, written_at: 0, predicted: 0 };
@@ -130,7 +130,7 @@ impl<const IN: usize> Samples<IN> {
         size_of_val(&self.waiting[..]) + self.known.capacity() * size_of::<Sample<IN>>()
     }
 
-    /// Those that the waiting ones take here, and all of them on a drive of so many pages when as many are known as may
+    /// Bytes that the waiting ones take here, and all of them when a drive of `logical_pages` knows as many as may
     /// be, with a label and two numbers of each to learn from.
     pub(crate) fn sample_bytes(&self, logical_pages: u32) -> SampleBytes {
         let each = size_of::<Waiting<IN>>() + size_of::<Sample<IN>>() + 4 * IN + 20;

@@ -126,8 +126,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
-    /// Moves the valid pages of `victim` one of so many LUNs after the other: page i of a unit is on LUN i mod
-    /// `luns`.
+    /// Moves the valid pages of `victim` one LUN after the other: page i of a unit is on LUN i mod `luns`.
     #[cold]
     fn move_by_luns(
         &mut self,

@@ -1,8 +1,8 @@
 //! Blocks are rewritten before their errors cannot be corrected any more (`--refresh`).
 //!
 //! Reads disturb the other pages of a block, and charge leaks in time. So the valid pages of a block are moved, as a
-//! collection moves them, once its pages have been read so often since it was erased, or so many host page writes
-//! after it became full. An open block is not rewritten: one that was read too often waits for its first read after
+//! collection moves them, after a number of reads since it was erased, or of host page writes since it became
+//! full. An open block is not rewritten: one that was read too often waits for its first read after
 //! it is full. A block without valid pages has nothing to lose.
 //!
 //! # Reference

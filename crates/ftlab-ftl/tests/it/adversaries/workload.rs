@@ -74,7 +74,7 @@ struct Actor {
     pages: u32,
     /// Of 256 turns, how many it takes, against the others.
     weight: u32,
-    /// It rests in every other period of so many writes; 0: never.
+    /// It rests in every other period of this many writes; 0: never.
     period: u32,
     /// Pages of a file, or writes before the halves change.
     size: u32,
@@ -153,7 +153,7 @@ pub(crate) fn workload(genome: &Genome) -> Workload {
     );
     let mut counted = PageBatch::default();
     let writes = DRIVE_WRITES * LOGICAL_PAGES as usize;
-    // A write in so many turns at least: actors that have loaded their pages let most turns pass.
+    // A write in 64 turns at least: actors that have loaded their pages let most turns pass.
     for _ in 0..64 * writes {
         let now = counted.writes.len() as u32;
         if counted.writes.len() >= writes {

@@ -259,7 +259,7 @@ pub(super) fn send_part(host: &mut Host, id: u16, at: usize, part: &[u8], total:
     send_tagged(host, id, 0, at, part, total);
 }
 
-/// The same for any tag.
+/// Sends a part of the data of a command that was asked for with `tag`.
 pub(super) fn send_tagged(
     host: &mut Host,
     id: u16,

@@ -252,7 +252,7 @@ fn handles_tell_how_much_fits_into_their_units() {
     });
 }
 
-/// Reclaim Unit Handle Update of placement handles of namespace 2, said to be so many.
+/// Reclaim Unit Handle Update of placement handles of namespace 2, said to be `count`.
 fn update(count: u32, identifiers: &[u16]) -> Request {
     let data = identifiers.iter().flat_map(|identifier| identifier.to_le_bytes()).collect();
     let dwords = [1 | (count - 1) << 16, 0, 0, 0, 0, 0];

@@ -23,7 +23,7 @@ fn with_queue(disk: &Arc<Disk>, test: impl FnOnce(&mut Host)) {
     test(&mut host);
 }
 
-/// Copies ranges of blocks, each from its first one and so many.
+/// Copies ranges of blocks: of each, its first block and how many there are.
 fn copy(host: &mut Host, to: u64, sources: &[(u64, u64)]) -> Done {
     let mut data = vec![0; 32 * sources.len()];
     for (entry, (first, blocks)) in data.chunks_exact_mut(32).zip(sources) {

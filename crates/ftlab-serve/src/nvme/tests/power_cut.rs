@@ -133,7 +133,7 @@ fn what_was_not_flushed_may_be_lost() {
     assert_eq!(page, [0; BLOCK], "so a flush is what makes the difference");
 }
 
-/// Sends `sent` of the units of a write of 2s over flushed 1s, of so many bytes each. Then the connection ends, others
+/// Sends `sent` of the units of a write of 2s over flushed 1s, of `unit_bytes` each. Then the connection ends, others
 /// flush if `flushes`, and the power is cut, after which any part of what was not durable may be there.
 fn cut_between_units(blocks: u32, unit_bytes: usize, sent: usize, flushes: bool) -> Vec<u8> {
     let (backing, drive) = create();

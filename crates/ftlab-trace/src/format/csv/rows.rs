@@ -97,7 +97,7 @@ impl Rows {
         }
     }
 
-    /// The same, where a line with fewer than `columns` columns is wrong.
+    /// A line with fewer than `columns` columns is wrong.
     pub(super) fn of_at_least(self, columns: usize) -> Self {
         Self { columns_min: columns, ..self }
     }

@@ -15,7 +15,7 @@ pub(super) struct Unpacked<P> {
 }
 
 impl<P: PageReader> Unpacked<P> {
-    /// Unpacks the pages of a column that takes so many bytes.
+    /// Unpacks the pages of a column that takes `column_bytes`.
     pub(super) fn new(inner: P, column_bytes: i64) -> Self {
         let bytes_max = u64::try_from(column_bytes).unwrap_or(0);
         Self { inner, decoder: FrameDecoder::new(), bytes_max }

@@ -155,7 +155,7 @@ impl Proposal {
         }
     }
 
-    /// The same of what a map can do without.
+    /// Adds what a map can do without.
     fn add_optional(&mut self, said: Result<Said, String>) -> Option<usize> {
         match said {
             Ok(said) => Some(self.add(said)),

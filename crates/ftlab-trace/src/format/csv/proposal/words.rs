@@ -27,7 +27,7 @@ pub(super) enum Counts {
     Pages,
     /// Of a size that is not said.
     Blocks,
-    /// The same, less one.
+    /// Blocks, counted from zero, less one.
     BlocksFromZero,
 }
 
