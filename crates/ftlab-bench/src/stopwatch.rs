@@ -12,7 +12,6 @@ fn now() -> Duration {
 }
 
 impl Stopwatch {
-    /// Starts.
     pub(crate) fn start() -> Self {
         Self(now())
     }

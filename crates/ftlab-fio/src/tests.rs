@@ -55,7 +55,6 @@ fn started(folder: &Path, words: &[String]) -> Option<Child> {
     fio.spawn().ok()
 }
 
-/// What it logged.
 fn logged(mut fio: Child, folder: &Path) -> Requests {
     assert!(fio.wait().unwrap().success());
     let log = std::fs::read_to_string(folder.join("log")).unwrap();

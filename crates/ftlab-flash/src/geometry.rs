@@ -43,13 +43,13 @@ numbers! {
 
 /// A medium that cannot be.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[allow(missing_docs)]
 pub enum GeometryError {
     /// Pages, blocks or bytes are missing.
     #[error("{what} is {value}; it must be at least {min}")]
     TooSmall {
         /// Which measure.
         what: &'static str,
-        /// Its value.
         value: u32,
         /// The least that works.
         min: u32,
@@ -59,7 +59,6 @@ pub enum GeometryError {
     TooLarge {
         /// Which measure.
         what: &'static str,
-        /// Its value.
         value: u32,
     },
     /// More pages than a page number can count.
@@ -71,7 +70,6 @@ pub enum GeometryError {
     TooManyPages {
         /// Erase blocks.
         blocks: u32,
-        /// Pages in each.
         pages_per_block: u32,
     },
 }

@@ -5,11 +5,11 @@ use thiserror::Error;
 
 /// A breach of the rules of flash: a bug in the FTL above.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[allow(missing_docs)]
 pub enum MemoryError {
     /// The page is not the next erased one of its block.
     #[error("page {page} of block {block} was programmed; the next erased page is {next}")]
     NotNext {
-        /// The block.
         block: BlockId,
         /// Which page within it.
         page: u32,
@@ -29,7 +29,6 @@ pub enum MemoryError {
         page: Ppn,
         /// What the caller says.
         expected: Lpn,
-        /// What is there.
         found: Lpn,
     },
     /// Data of the wrong length.
@@ -37,7 +36,6 @@ pub enum MemoryError {
     WrongLength {
         /// Bytes given.
         given: usize,
-        /// Bytes in a page.
         page_bytes: u32,
     },
 }

@@ -50,7 +50,6 @@ impl Striping {
         }
     }
 
-    /// The block of a page.
     pub(crate) fn block(self, page: Ppn) -> BlockId {
         let (Self::Even { block_of, .. }
         | Self::Superblock { block_of, .. }

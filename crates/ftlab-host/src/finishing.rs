@@ -12,12 +12,7 @@ pub(crate) enum Finishing {
     /// In order: with one LUN, nearly all come in the order in which they will be complete.
     Sorted(VecDeque<(u64, Owner)>),
     /// With more, these are mixed.
-    Mixed {
-        /// Of requests.
-        requests: Timers,
-        /// Of pages.
-        pages: BinaryHeap<Reverse<(u64, Owner)>>,
-    },
+    Mixed { requests: Timers, pages: BinaryHeap<Reverse<(u64, Owner)>> },
 }
 
 impl Finishing {

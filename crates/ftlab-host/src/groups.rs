@@ -66,7 +66,6 @@ impl Groups {
         (!by.is_none()).then(|| Box::new(groups))
     }
 
-    /// A request begins.
     pub(crate) fn begin(&mut self, request: Owner) {
         let index = request as usize;
         if index >= self.open.len() {
@@ -104,7 +103,6 @@ impl Groups {
         self.of.clear();
     }
 
-    /// What was measured, by group.
     pub(crate) fn measured(&self) -> Vec<GroupTimes> {
         let of = self.of.iter();
         of.map(|((group, op), ([pages, lacking], times))| GroupTimes {

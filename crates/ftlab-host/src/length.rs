@@ -21,7 +21,6 @@ impl Length {
         self.integral
     }
 
-    /// The most.
     pub(crate) fn most(&self) -> u64 {
         self.most
     }

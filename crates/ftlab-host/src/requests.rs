@@ -490,7 +490,6 @@ impl Requests {
         slowest.requests().to_vec()
     }
 
-    /// What was measured in `elapsed_ns`.
     pub(crate) fn measured(&self, elapsed_ns: u64) -> RequestTimes {
         RequestTimes {
             of: self.responses.each_ref().map(Responses::times),

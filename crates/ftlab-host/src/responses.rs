@@ -38,7 +38,6 @@ impl Responses {
         self.latest.clear();
     }
 
-    /// All of them.
     pub(crate) fn times(&self) -> ResponseTimes {
         let mut counted = self.clone();
         counted.count();

@@ -68,7 +68,6 @@ impl Slowest {
         self.requests.clear();
     }
 
-    /// All of them.
     pub(crate) fn requests(&self) -> &[SlowRequest] {
         &self.requests
     }

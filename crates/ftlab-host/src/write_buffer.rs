@@ -330,12 +330,10 @@ impl Buffer {
 /// The mark of owners that are entries of the buffer.
 const ENTRY: Owner = 1 << 31;
 
-/// The owner that an entry is.
 pub(crate) fn entry_owner(id: u32) -> Owner {
     ENTRY | id
 }
 
-/// The entry that an owner is, if it is one.
 pub(crate) fn entry_of(owner: Owner) -> Option<u32> {
     (owner != NOBODY && owner & ENTRY != 0).then_some(owner & !ENTRY)
 }

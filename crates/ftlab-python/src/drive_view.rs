@@ -153,7 +153,6 @@ impl DriveView {
         Ok(blocks.into_iter().map(|block| block.0).collect())
     }
 
-    /// The open block of a stream, if it has one.
     fn open_block(&self, stream: u8) -> PyResult<Option<u32>> {
         let (drive, stream) = self.stream(stream)?;
         Ok(drive.open_block(stream).map(|block| block.0))

@@ -162,7 +162,6 @@ impl PythonPolicy {
     }
 }
 
-/// The streams of a policy.
 fn streams(policy: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<Stream>> {
     let mut streams = Vec::new();
     for stream in policy.getattr("streams")?.try_iter()? {

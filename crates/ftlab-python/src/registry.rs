@@ -18,7 +18,6 @@ type DomainFields = (&'static str, Option<f64>, Option<f64>, Vec<String>);
 /// An entry: kind, name, summary, source, parameters.
 type EntryFields = (&'static str, String, String, String, Vec<ParameterFields>);
 
-/// All entries.
 #[pyfunction]
 pub(crate) fn entries() -> Vec<EntryFields> {
     let ftls = registry::entries().into_iter().map(|entry| {

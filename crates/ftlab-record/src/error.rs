@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// An error of recording, with the value and the remedy.
 #[derive(Debug, Error)]
+#[allow(missing_docs)]
 pub enum RecordError {
     /// Only root may use the kernel's trace points.
     #[error(
@@ -34,7 +35,6 @@ pub enum RecordError {
     NotADevice {
         /// What was named.
         path: PathBuf,
-        /// What it is.
         why: String,
     },
     /// The trace would be written to the recorded device.
@@ -76,7 +76,6 @@ pub enum RecordError {
     /// The command cannot be started.
     #[error("{command}: {source}; check the name after --")]
     Command {
-        /// The command.
         command: String,
         /// What the system says.
         source: io::Error,

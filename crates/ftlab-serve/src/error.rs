@@ -8,6 +8,7 @@ use thiserror::Error;
 
 /// An error of serving, with the value and the remedy.
 #[derive(Debug, Error)]
+#[allow(missing_docs)]
 pub enum ServeError {
     /// Not an address.
     #[error(
@@ -36,10 +37,7 @@ pub enum ServeError {
     },
     /// Another file exists there.
     #[error("{path} exists and is not a socket; remove it, or use another path")]
-    NotASocket {
-        /// The path.
-        path: String,
-    },
+    NotASocket { path: String },
     /// Other machines could see the dashboard.
     #[error(
         "{address} can be reached from other machines; listen on 127.0.0.1, or give --token-file FILE \
@@ -69,7 +67,6 @@ pub enum ServeError {
     /// A dashboard cannot be queried.
     #[error("{url}: {why}")]
     Dashboard {
-        /// Its URL.
         url: String,
         /// The error.
         why: String,
@@ -79,7 +76,6 @@ pub enum ServeError {
     Namespaces {
         /// The number given.
         count: u32,
-        /// The most that there can be.
         most: u64,
     },
     /// Not the name of a host.
@@ -93,7 +89,6 @@ pub enum ServeError {
     /// An FTL cannot be a shadow.
     #[error("shadow {ftl}: {why}")]
     Shadow {
-        /// The FTL.
         ftl: String,
         /// What is wrong with it.
         why: String,
@@ -107,7 +102,6 @@ pub enum ServeError {
          fusermount3 (package fuse3)", directory.display()
     )]
     Mount {
-        /// The directory.
         directory: PathBuf,
         /// What the system says.
         source: io::Error,

@@ -12,6 +12,7 @@ use thiserror::Error;
 /// Why an experiment cannot be set up or run; the message names the value, the limit and the
 /// remedy.
 #[derive(Debug, Error)]
+#[allow(missing_docs)]
 pub enum SimError {
     /// A name or value that does not parse.
     #[error(transparent)]
@@ -35,7 +36,6 @@ pub enum SimError {
     UnknownWorkload {
         /// What was typed.
         text: String,
-        /// Every generator there is.
         generators: Vec<String>,
     },
     /// No FTL was named, or one twice.
@@ -69,9 +69,7 @@ pub enum SimError {
         operation: &'static str,
         /// The first page that the drive does not have.
         page: u64,
-        /// Pages that it has.
         logical_pages: u64,
-        /// Bytes per page.
         page_bytes: u32,
         /// The last page that the trace uses, if it could be read again.
         last_page: Option<u64>,
@@ -127,15 +125,12 @@ pub enum SimError {
     Memory {
         /// How many FTLs.
         ftls: usize,
-        /// What they need.
         needed_bytes: u64,
-        /// What there is.
         available_bytes: u64,
     },
     /// The FTL stopped: a bug.
     #[error("{ftl}: {reason}")]
     Ftl {
-        /// Which FTL.
         ftl: String,
         /// What it says.
         reason: String,

@@ -191,7 +191,6 @@ impl FdpRecord {
         Self { base: (handles.clone(), write_clock), start: handles, running }
     }
 
-    /// An interval ends.
     pub(crate) fn end_interval(&mut self, handles: PlacementHandles, geometry: &Geometry) {
         let since = handles.since(&self.start, 0);
         for (running, handle) in self.running.iter_mut().zip(&since.handles) {

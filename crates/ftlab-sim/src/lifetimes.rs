@@ -79,7 +79,6 @@ impl Pass {
         self.lifetimes.len() as u64
     }
 
-    /// The lifetimes of all of them.
     pub(crate) fn finish(self) -> Lifetimes {
         let means = (0..self.written.len()).map(|page| self.mean(page)).collect();
         Lifetimes { all: Arc::new(self.lifetimes), means: Arc::new(means), told: 0 }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 /// Time that was spent on something.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spent {
-    /// On a processor.
     pub(crate) processor: Duration,
     /// By the clock on the wall.
     pub(crate) wall: Duration,

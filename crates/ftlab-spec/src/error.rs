@@ -5,6 +5,7 @@ use thiserror::Error;
 
 /// A name or value that cannot be used; the message says what to type instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[allow(missing_docs)]
 pub enum SpecError {
     /// The text is not `name:key=value,...`.
     #[error("{text:?} is not of the form name:key=value,key=value ({reason})")]
@@ -49,7 +50,6 @@ pub enum SpecError {
     Repeated {
         /// Whose parameter.
         of: String,
-        /// Which one.
         key: String,
     },
     /// A value does not parse or is out of range.
@@ -57,7 +57,6 @@ pub enum SpecError {
     BadValue {
         /// Whose parameter.
         of: String,
-        /// Which one.
         key: String,
         /// What was typed.
         value: String,

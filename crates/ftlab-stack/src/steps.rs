@@ -231,7 +231,6 @@ mod tests {
         assert!(relocations > 0);
     }
 
-    /// The choices of an FTL.
     fn choices(ftl: &str) -> Vec<(Vec<Candidate>, Vec<BlockId>)> {
         let config = DriveConfig::new(Geometry::new(32, 16, 4096).unwrap(), LOGICAL_PAGES, 4);
         let mut ftl = AnyFtl::recorded(&ftl.parse().unwrap(), config).unwrap();

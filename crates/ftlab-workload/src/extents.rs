@@ -22,7 +22,6 @@ impl Space {
         Self { free: BTreeMap::from([(0, pages)]), free_pages: pages, goal: 0 }
     }
 
-    /// Free pages.
     #[cfg(test)]
     pub(super) fn free_pages(&self) -> u32 {
         self.free_pages

@@ -111,7 +111,6 @@ const PAGES_MIN: u64 = 20;
 const BLOCK_BYTES: u64 = 4096;
 /// Sequential pages of the fill for each random one.
 const FILL_TURN: u64 = 32;
-/// Writes of a step.
 const STEP_WRITES: usize = 256;
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {

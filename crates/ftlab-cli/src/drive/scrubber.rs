@@ -20,7 +20,6 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Adds a page.
     pub(crate) fn add(&mut self, lpn: Lpn, page: ScrubbedPage) {
         match page {
             ScrubbedPage::Empty => return,

@@ -7,7 +7,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// The progress of a sweep.
 pub(crate) struct SweepBar(ProgressBar);
 
 /// Runs and remaining time.

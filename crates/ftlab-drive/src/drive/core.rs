@@ -151,7 +151,6 @@ impl Core {
         Ok(())
     }
 
-    /// Trims pages.
     pub(crate) fn trim_pages(&mut self, first: Lpn, pages: u32) -> io::Result<()> {
         if self.copying.is_some() {
             (first.0..first.0 + pages).for_each(|lpn| self.copy_before(Lpn(lpn)));
@@ -222,7 +221,6 @@ impl Core {
         written
     }
 
-    /// Reads a page.
     pub(crate) fn read_page(&mut self, lpn: Lpn, data: &mut [u8]) -> io::Result<()> {
         let Some(page) = self.ftl.drive().flash_page(lpn) else {
             data.fill(0);

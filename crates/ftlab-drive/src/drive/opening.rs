@@ -40,7 +40,6 @@ pub struct Recovery {
 /// The content of the journal.
 #[derive(Debug, Clone)]
 pub(crate) struct Extent {
-    /// Its end.
     pub(crate) end: Head,
     /// Operations whose pages were all in their places.
     pub(crate) in_place: u64,

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 /// Why a drive cannot be created or opened.
 #[derive(Debug, Error)]
+#[allow(missing_docs)]
 pub enum MediaError {
     /// An error of the operating system.
     #[error("cannot {what}: {source}")]
@@ -32,10 +33,7 @@ pub enum MediaError {
     NoDrive,
     /// One superblock is damaged.
     #[error("the superblock at offset {offset} is damaged: its checksum is wrong")]
-    Superblock {
-        /// Its offset.
-        offset: u64,
-    },
+    Superblock { offset: u64 },
     /// The superblocks are of one drive, and say different things.
     #[error("the superblock at offset {offset} is not like the other one: a change was cut off")]
     OtherSuperblock {
@@ -50,10 +48,7 @@ pub enum MediaError {
         "this drive has format version {version}, but this program reads versions {OLDEST} to {VERSION}; open it with the \
          version of ftlab that wrote it, or a later one"
     )]
-    Version {
-        /// Its version.
-        version: u32,
-    },
+    Version { version: u32 },
     /// The file is too short.
     #[error("the file is truncated: it has {bytes} bytes of {expected}")]
     Truncated {
@@ -110,7 +105,6 @@ pub enum MediaError {
         "{ftl} needs {needs} bytes {what}, and this drive has {has}; make a new drive of it with `ftlab drive copy --ftl {ftl}`"
     )]
     NoRoomFor {
-        /// The FTL.
         ftl: String,
         /// The region.
         what: &'static str,
@@ -136,7 +130,6 @@ pub enum MediaError {
     Size {
         /// What has this size.
         what: &'static str,
-        /// The value.
         value: u64,
         /// The valid values.
         expects: String,

@@ -254,7 +254,6 @@ impl Media {
         self.staged.is_journaled = false;
     }
 
-    /// Begins a trim.
     pub(crate) fn begin_trim(&mut self, first: Lpn, pages: u32) {
         self.log(Record::Trim { first, pages });
     }

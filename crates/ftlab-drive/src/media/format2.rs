@@ -55,7 +55,6 @@ pub(super) fn superblock(bytes: &[u8]) -> Option<Identity> {
     Some(Identity { uuid, ftl, config, checkpoint_every, layout })
 }
 
-/// The header of a checkpoint.
 pub(super) fn checkpoint(bytes: &[u8]) -> Option<Header> {
     let mut fields = FieldReader::new(bytes.get(CHECKPOINT.len()..)?);
     let number = fields.u64()?;

@@ -121,7 +121,6 @@ impl Gather {
         buffer.data.get(place * self.page_bytes..(place + 1) * self.page_bytes)
     }
 
-    /// The buffer of `block`, if it has one.
     pub(crate) fn of(&self, block: BlockId) -> Option<&Buffer> {
         let index = self.buffer_of[block.index()];
         (index != NONE).then(|| &self.buffers[index as usize])

@@ -150,7 +150,6 @@ pub(super) enum Runs {
     OfAnother(usize),
 }
 
-/// The runs in a file.
 pub(super) fn decode_heads(file: impl ChunkReader + 'static) -> Result<Runs> {
     let reader = SerializedFileReader::new(file)?;
     if is_ours(&reader)? {

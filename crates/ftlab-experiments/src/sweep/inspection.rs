@@ -71,7 +71,6 @@ enum Metric {
     UpdatedOver300,
 }
 
-/// The class of a temperature.
 type Class = fn(&Temperature) -> TemperatureClass;
 
 const CLASSES: [(&str, Class); 3] =

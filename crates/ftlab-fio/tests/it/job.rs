@@ -99,7 +99,6 @@ impl Job {
         Ok(if self.jobs(version)?.has_end() { usize::MAX } else { OF_ENDLESS })
     }
 
-    /// Its requests.
     pub(crate) fn made(&self, version: Version) -> Result<RequestBatch, TraceError> {
         self.made_in_batches(version, 8192)
     }

@@ -43,7 +43,6 @@ impl UnderWay {
         (block, page - block * self.pages_per_block)
     }
 
-    /// The program of a page.
     #[inline]
     pub(super) fn program(&self, page: u32) -> Option<u32> {
         let (block, place) = self.place(page);

@@ -52,7 +52,6 @@ pub struct HybridDrive<F, O> {
     pub(crate) stream_of: Vec<StreamId>,
     pub(crate) free: VecDeque<BlockId>,
     pub(crate) streams: Vec<Stream>,
-    /// Blocks of each stream.
     pub(crate) stream_blocks: Vec<u32>,
 }
 
@@ -340,7 +339,6 @@ impl<F: Flash, O: Observer> HybridDrive<F, O> {
         self.erase(old, Cause::Merge)
     }
 
-    /// The pages of `logical`.
     #[inline]
     pub(crate) fn pages_in(&self, logical: LogicalBlock) -> Range<u32> {
         let pages_per_block = self.geometry.pages_per_block();

@@ -30,6 +30,7 @@ pub struct DriveConfig {
 
 /// A drive on which the FTL cannot work.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[allow(missing_docs)]
 pub enum ConfigError {
     /// Too little flash for the logical pages.
     #[error(
@@ -45,7 +46,6 @@ pub enum ConfigError {
     TooFewBlocks {
         /// Erase blocks there are.
         blocks: u32,
-        /// Pages in each.
         pages_per_block: u32,
         /// Pages that the host can address.
         logical_pages: u32,
@@ -68,7 +68,6 @@ pub enum ConfigError {
          {streams} streams, each of which may need a new block; use --reserve {streams} or more"
     )]
     ReserveTooSmall {
-        /// The reserve.
         reserve_blocks: u32,
         /// Streams that take relocated pages.
         streams: u32,
@@ -83,7 +82,6 @@ pub enum ConfigError {
     TooFewLogBlocks {
         /// Erase blocks there are.
         blocks: u32,
-        /// Pages in each.
         pages_per_block: u32,
         /// Pages that the host can address.
         logical_pages: u32,

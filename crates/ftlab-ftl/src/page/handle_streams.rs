@@ -225,12 +225,10 @@ impl Handles {
         self.inner
     }
 
-    /// The inner stream of each stream.
     pub(crate) fn inner_streams(&self) -> &[StreamId] {
         &self.inner_of
     }
 
-    /// The inner stream of `stream`.
     #[inline]
     pub(crate) fn inner_of(&self, stream: StreamId) -> StreamId {
         self.inner_of[stream.index()]

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// Why an FTL cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[allow(missing_docs)]
 pub enum BuildError {
     /// The name or a parameter is wrong.
     #[error(transparent)]
@@ -13,7 +14,6 @@ pub enum BuildError {
     /// The drive is too small.
     #[error("{ftl}: {source}")]
     Config {
-        /// Which FTL.
         ftl: String,
         /// Why.
         source: ConfigError,

@@ -103,7 +103,6 @@ impl Order {
     }
 }
 
-/// Bytes of sectors.
 pub(super) fn bytes_of(sectors: u64) -> u64 {
     sectors.saturating_mul(SECTOR_BYTES)
 }

@@ -75,7 +75,6 @@ impl<'a> Handshake<'a> {
         }
     }
 
-    /// Offers TLS, or requires it.
     pub(super) fn offer_tls(&mut self, is_required: Option<bool>) {
         self.tls = match is_required {
             None => TlsState::Absent,

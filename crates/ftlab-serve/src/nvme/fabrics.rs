@@ -52,7 +52,6 @@ fn wrong_field(at: u16) -> Refusal {
 const QUEUE_AT: u16 = 42;
 const SIZE_AT: u16 = 44;
 
-/// Connect.
 pub(super) fn connect(
     subsystem: &Subsystem,
     link: &Link,

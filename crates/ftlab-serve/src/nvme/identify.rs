@@ -36,7 +36,6 @@ pub(super) const COPY_BLOCKS_MAX: u16 = 4096;
 /// The most sources of a Copy, and ranges of a dataset management command.
 pub(super) const RANGES_MAX: usize = 128;
 
-/// Identify.
 pub(super) fn identify(
     subsystem: &Subsystem,
     controller: &Controller,

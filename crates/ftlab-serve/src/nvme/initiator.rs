@@ -11,7 +11,6 @@ use std::io::{self, Read, Write};
 /// An attribute of Connect: the host does not ask how far its queue has been emptied.
 const NO_FLOW_CONTROL: u32 = 1 << 2;
 
-/// The bytes of a digest.
 const DIGEST_BYTES: usize = 4;
 
 /// A command, without its number.

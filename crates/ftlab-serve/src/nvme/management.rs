@@ -30,7 +30,6 @@ pub(super) fn format(subsystem: &Subsystem, command: &Command) -> Result<Answer,
     Ok(Answer::Done(0))
 }
 
-/// Sanitize.
 pub(super) fn sanitize(subsystem: &Subsystem, command: &Command) -> Result<Answer, Status> {
     /// Exit failure mode, which does nothing where nothing has failed.
     const EXIT_FAILURE: u32 = 1;

@@ -3,7 +3,6 @@
 use super::layout::Status;
 use std::ops::Range;
 
-/// A namespace.
 #[derive(Debug, Clone)]
 pub(super) struct Namespace {
     /// NSID, from 1.
@@ -63,7 +62,6 @@ fn uuid_of(mut uuid: [u8; 16], id: u32) -> [u8; 16] {
 }
 
 impl Namespace {
-    /// Its blocks.
     pub(super) fn blocks(&self) -> u64 {
         self.bytes >> self.block_shift
     }

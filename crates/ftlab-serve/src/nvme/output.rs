@@ -6,7 +6,6 @@ use super::layout::{
 };
 use crate::net::Replies;
 
-/// Bytes of a digest.
 pub(super) const DIGEST_BYTES: usize = 4;
 
 /// Digests, and the alignment of data, on which host and controller have agreed.

@@ -79,7 +79,6 @@ impl Transfers {
         self.slots.iter().flatten().filter_map(|transfer| transfer.since).min()
     }
 
-    /// Adds one.
     pub(super) fn add(&mut self, transfer: Transfer) {
         self.count += 1;
         let free = self.slots.iter().position(Option::is_none);

@@ -78,7 +78,6 @@ impl Uncorrectable {
         })
     }
 
-    /// Marks a range.
     pub(super) fn mark(&self, range: &Range<u64>) {
         let mut groups = lock(&self.groups);
         for (group, blocks) in self.parts(range) {

@@ -38,7 +38,6 @@ fn frames(run: &RunResult) -> &[Frame] {
     &run.observed.as_ref().unwrap().frames
 }
 
-/// Cells with this byte.
 fn cells(of: &Bytes, byte: u8) -> usize {
     of.0.iter().map(|other| usize::from(*other == byte)).sum()
 }

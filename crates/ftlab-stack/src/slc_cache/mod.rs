@@ -88,7 +88,6 @@ impl<F: Flash, O: Observer> SlcCached<F, O> {
         }
     }
 
-    /// The flash page of a place.
     fn flash_page_of(&self, place: u32) -> Ppn {
         let (block, offset) = (place / self.pages_per_block, place % self.pages_per_block);
         Ppn(self.first + block * self.stride + offset)

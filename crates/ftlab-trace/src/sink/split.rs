@@ -48,7 +48,6 @@ struct Split<'a> {
     files: FxHashMap<u32, VolumeFile>,
 }
 
-/// The file of a volume.
 struct VolumeFile {
     name: String,
     path: PathBuf,

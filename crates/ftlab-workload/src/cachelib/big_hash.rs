@@ -2,7 +2,6 @@
 
 use ftlab_random::scale_below;
 
-/// Bytes of a bucket.
 pub(super) const BUCKET_BYTES: u32 = 4096;
 /// Bytes of a bucket that are not for objects.
 const BUCKET_HEADER_BYTES: u32 = 24;

@@ -1,6 +1,5 @@
 //! Where tables lie: files that take the drive in extents.
 
-/// Pages of an extent.
 const EXTENT_PAGES: u32 = 64;
 
 /// The part of the drive that the database may take, handed out in extents from the start.

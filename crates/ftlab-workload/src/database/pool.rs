@@ -10,7 +10,6 @@ const BLOCK_USES_MAX: usize = 256;
 /// Sectors of redo log written by then, plus 1.
 pub(super) type Moment = u64;
 
-/// A use of a page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageUse {
     pub(super) page: u32,

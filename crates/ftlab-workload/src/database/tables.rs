@@ -27,7 +27,6 @@ impl Fixed {
         Self { first, pages_per_row: (1_u64 << 63).div_ceil(u64::from(rows_per_page)) }
     }
 
-    /// The page of `row`.
     #[inline]
     pub(crate) fn page(&self, row: u64) -> u32 {
         // Exact as long as rows times rows of a page are below 2^63.
@@ -35,7 +34,6 @@ impl Fixed {
     }
 }
 
-/// Pages of `rows` rows.
 pub(crate) fn pages_of(rows: u64, rows_per_page: u32) -> u32 {
     rows.div_ceil(u64::from(rows_per_page)) as u32
 }

@@ -23,7 +23,6 @@ impl Shuffle {
         Self { starts: [(); _].map(|()| draw_below(random, places.max(1)) as u32), places, larger }
     }
 
-    /// The node with `rank`.
     #[inline]
     pub(super) fn node(&self, rank: u64) -> u64 {
         let (group, place) = (rank % GROUPS, rank / GROUPS);

@@ -145,7 +145,6 @@ impl Tables {
         Ok((tables, by_links))
     }
 
-    /// The links that `node` has of `link_type`.
     #[inline]
     pub(super) fn links_of(&self, node: u64, link_type: u64) -> LinksOf {
         let (before, links) = self.degrees.of(node);

@@ -15,7 +15,6 @@ struct Stored {
     used_at: u64,
 }
 
-/// All chunks that are there.
 pub(super) struct Chunks {
     stored: FxHashMap<u64, Stored>,
     /// Chunks in order of use, with the number of the use and the pages written before it; an entry that is not the
@@ -107,7 +106,6 @@ impl Chunks {
         }
     }
 
-    /// First sector and sectors.
     fn sectors(&self, (first, pages): Extent) -> (u64, u32) {
         (u64::from(first) * self.page_sectors, pages * self.page_sectors as u32)
     }

@@ -86,7 +86,6 @@ impl Medium {
         self.lock().log = Some(Vec::new());
     }
 
-    /// What was logged.
     pub(crate) fn logged(&self) -> Vec<Read> {
         self.lock().log.take().unwrap_or_default()
     }
@@ -96,7 +95,6 @@ impl Medium {
         self.lock().phase = phase;
     }
 
-    /// What is on it.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.lock().bytes.clone()
     }

@@ -22,7 +22,6 @@ const TOOL: &str = "SATA attribute";
 const TO_RAW: usize = 7;
 const TO_BRIEF_RAW: usize = 5;
 
-/// An attribute.
 #[derive(Debug, PartialEq)]
 pub(super) struct Attribute<'a> {
     pub(super) id: u8,

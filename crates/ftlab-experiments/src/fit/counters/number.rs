@@ -7,7 +7,6 @@ const MARKS: [char; 12] = [
     '\u{200a}', '\u{66c}',
 ];
 
-/// A number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Number {
     /// With its marks between thousands.
@@ -50,7 +49,6 @@ impl Number {
         Some(Self { is_whole: false, mark: Some(mark), decimals, ..Self::plain(value) })
     }
 
-    /// The mark of its fraction, if it has one.
     pub(super) fn mark_of_fraction(&self) -> Option<char> {
         self.mark.filter(|_| !self.is_whole)
     }

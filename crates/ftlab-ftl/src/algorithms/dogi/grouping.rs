@@ -27,7 +27,6 @@ pub(super) fn bounds(logical_pages: u32) -> [u64; CATEGORIES] {
     bounds
 }
 
-/// The category of a lifetime.
 #[inline]
 pub(super) fn category_of(lifetime: u64, bounds: &[u64; CATEGORIES]) -> usize {
     bounds[..CATEGORIES - 1].iter().map(|&bound| usize::from(lifetime > bound)).sum()
@@ -96,7 +95,6 @@ pub(super) struct Demand {
     /// Blocks of all groups.
     pub(super) blocks: f64,
     pub(super) pages_per_block: f64,
-    /// Valid pages in them.
     pub(super) valid_pages: f64,
     /// The share of the host writes that the hot group takes, and the valid share of its victims.
     pub(super) hot_writes: f64,

@@ -372,7 +372,6 @@ impl Evidence {
         drive.write_clock() - self.snapshots[0].write_clock
     }
 
-    /// What `stream` of the drive has open.
     pub(super) fn open_block(&self, stream: StreamId, drive: &DriveState) -> Option<OpenBlock> {
         let (step, room) = (self.open.get(stream.index())?.mean_step(), drive.room(stream));
         (room > 0).then_some(OpenBlock { step, room })

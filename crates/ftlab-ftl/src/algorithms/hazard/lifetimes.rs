@@ -17,7 +17,6 @@ const FINE_SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - STEPS_PER_OCTAVE_BITS - FINE_
 /// Steps of the scale.
 const STEPS: u32 = (CLASSES as u32) << STEPS_PER_CLASS_BITS;
 
-/// Bits of a fine step.
 pub(super) const FINE_STEP_BITS: u32 = STEPS.ilog2() + FINE_BITS;
 
 /// How wide a class is.
@@ -69,7 +68,6 @@ impl Scale {
     }
 }
 
-/// The class of a step.
 #[inline]
 pub(super) fn class_of(step: u8) -> usize {
     usize::from(step >> STEPS_PER_CLASS_BITS)

@@ -108,7 +108,6 @@ impl OracleRate {
         drive.valid_owners(block).map(|lpn| self.rate(lpn)).sum()
     }
 
-    /// What a stream has open.
     fn open_block(&self, stream: StreamId, drive: &DriveState) -> Option<OpenBlock> {
         let &(steps, count) = self.open.get(stream.index()).filter(|(_, count)| *count > 0)?;
         let room = drive.room(stream);

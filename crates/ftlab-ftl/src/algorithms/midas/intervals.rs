@@ -8,7 +8,6 @@ use ftlab_flash::Lpn;
 /// Buckets of a distribution at most.
 const BUCKETS_MAX: u64 = 16_384;
 
-/// Buckets of a block.
 const BUCKETS_PER_BLOCK: u64 = 4;
 
 /// Units of an epoch in which no page is left out.

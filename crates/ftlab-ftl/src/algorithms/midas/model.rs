@@ -28,7 +28,6 @@ pub(super) struct Demand<'a> {
     /// Blocks of all groups together.
     pub(super) blocks: u32,
     pub(super) pages_per_block: u32,
-    /// Valid pages in them.
     pub(super) valid_pages: f64,
     /// Those in blocks of the last group that lose none.
     pub(super) frozen_pages: f64,

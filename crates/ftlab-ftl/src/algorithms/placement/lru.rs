@@ -52,10 +52,8 @@ ftlab_spec::parameters! {
     }
 }
 
-/// The hot list.
 const HOT_LIST: usize = 0;
 
-/// The candidate list.
 const CANDIDATE_LIST: usize = 1;
 
 /// Two lists in order of use.

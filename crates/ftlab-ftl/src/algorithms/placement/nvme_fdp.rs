@@ -197,7 +197,6 @@ impl NvmeFdpParameters {
         self.handles
     }
 
-    /// Reclaim groups.
     pub(crate) fn reclaim_groups(&self) -> u16 {
         self.reclaim_groups as u16
     }

@@ -68,7 +68,6 @@ impl Wear {
         Self { erases, fewest, with_fewest }
     }
 
-    /// Erases of `block`.
     #[inline]
     pub(super) fn erases(&self, block: BlockId) -> u32 {
         self.erases[block.index()]

@@ -18,7 +18,6 @@ pub(super) fn option(option: u32, data: &[u8]) -> Vec<u8> {
     [header.concat(), (data.len() as u32).to_be_bytes().to_vec(), data.to_vec()].concat()
 }
 
-/// The data of INFO and GO.
 pub(super) fn go_data(name: &str, infos: &[u16]) -> Vec<u8> {
     let mut data = (name.len() as u32).to_be_bytes().to_vec();
     data.extend(name.as_bytes());

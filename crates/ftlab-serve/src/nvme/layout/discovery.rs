@@ -8,7 +8,6 @@ pub(crate) const DISCOVERY_NQN: &str = "nqn.2014-08.org.nvmexpress.discovery";
 /// The most bytes of a qualified name.
 const NQN_BYTES: usize = 256;
 
-/// The data of Connect.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ConnectData {
     /// HOSTID.

@@ -60,7 +60,6 @@ pub(crate) struct IdentifyController {
     pub(crate) write_cache: u8,
     /// OCFS.
     pub(crate) copy_formats: u16,
-    /// SGLS.
     pub(crate) sgls: u32,
     /// SUBNQN.
     pub(crate) subsystem: String,

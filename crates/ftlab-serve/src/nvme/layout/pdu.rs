@@ -42,7 +42,6 @@ pub(crate) mod fatal {
 pub(crate) struct Header {
     /// PDU-Type.
     pub(crate) kind: u8,
-    /// FLAGS.
     pub(crate) flags: u8,
     /// HLEN: bytes of the whole header, without its digest.
     pub(crate) length: u8,

@@ -285,7 +285,6 @@ pub(super) fn plain(opcode: u8, namespace: u32, dwords: [u32; 6]) -> Request {
     asking(opcode, namespace, dwords, 0)
 }
 
-/// Identify.
 pub(super) fn identify(host: &mut Host, asked: u32, namespace: u32) -> Done {
     host.run(asking(opcode::admin::IDENTIFY, namespace, [asked, 0, 0, 0, 0, 0], 4096)).unwrap()
 }

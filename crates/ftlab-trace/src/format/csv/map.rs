@@ -202,7 +202,6 @@ impl ColumnMap {
         self.columns().any(|column| matches!(column, ColumnName::Header(_)))
     }
 
-    /// The columns that name the volume.
     pub(super) fn volume_columns(&self) -> [Option<&ColumnName>; 2] {
         match &self.volume {
             None => [None, None],

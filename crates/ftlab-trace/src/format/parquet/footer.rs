@@ -17,7 +17,6 @@ pub(super) fn check(file: &impl ChunkReader) -> Result<(), String> {
     footer(file).map_or(Ok(()), |(_, footer)| check_bytes(&footer))
 }
 
-/// Checks the bytes of a footer.
 pub(super) fn check_bytes(footer: &[u8]) -> Result<(), String> {
     let mut input = footer;
     skip(Kind::STRUCT, &mut input, 0).ok_or_else(|| {

@@ -91,7 +91,6 @@ mod tests {
     use std::fs::File;
     use std::sync::Arc;
 
-    /// The bytes of a page.
     fn bytes(page: &Page) -> &Bytes {
         match page {
             Page::DataPage { buf, .. }
