@@ -138,7 +138,6 @@ impl FtlRun {
         }
     }
 
-    /// The result.
     pub(crate) fn finish(mut self, config: &Config) -> Result<RunResult, SimError> {
         self.end()?;
         let base = self.base.get_or_insert_with(|| Base::of(&self.ftl));
