@@ -86,7 +86,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
             writes: true,
         })
     }),
-    make: Make::OfParameters {
+    make: Make::Parameters {
         resolve: CacheLibParameters::resolve,
         build,
         areas: |_, _| Ok(Vec::new()),

@@ -117,7 +117,9 @@ impl Pages for Divided {
                 *page = first + draw_below(&mut self.random, count);
             }
             if let Some(places) = &self.places {
-                now.iter_mut().for_each(|page| *page = places.at(*page));
+                for page in now {
+                    *page = places.at(*page);
+                }
             }
             self.written += count as u64;
             pages = later;

@@ -160,7 +160,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
         let (has_end, drive_bytes) = (jobs.has_end(), jobs.drive_bytes());
         Ok(Bounds { has_end, drive_bytes, writes: jobs.writes() })
     }),
-    make: Make::OfParameters {
+    make: Make::Parameters {
         resolve: FioParameters::resolve,
         build: |spec, space| sequence(&read(spec)?, space),
         areas: |_, _| Ok(Vec::new()),
@@ -174,7 +174,7 @@ pub(super) const RANDWRITE: GeneratorInfo = GeneratorInfo {
     parameters: FioRandwriteParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfParameters {
+    make: Make::Parameters {
         resolve: FioRandwriteParameters::resolve,
         build: |spec, space| {
             let parameters = FioRandwriteParameters::from_spec(spec)?;

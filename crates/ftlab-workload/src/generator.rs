@@ -53,8 +53,8 @@ pub(super) type Sequence = Box<dyn PageSequence>;
 
 /// How sequences are made.
 pub(super) enum Make {
-    /// Of parameters.
-    OfParameters {
+    /// By a function of the parameters.
+    Parameters {
         /// All parameters of a spec with the values that they will have, as given or by default.
         resolve: fn(&Spec) -> Result<Values, SpecError>,
         /// Makes the sequence.
@@ -62,15 +62,15 @@ pub(super) enum Make {
         /// The areas of the sequence.
         areas: fn(&Spec, &Space) -> Result<Areas, TraceError>,
     },
-    /// Of areas, each with a share of the writes.
-    OfAreas {
-        /// As of those of parameters.
+    /// By areas, each with a share of the writes.
+    Areas {
+        /// All parameters of a spec, as for `Parameters`.
         resolve: fn(&Spec) -> Result<Values, SpecError>,
         /// What is written where and when.
         plan: fn(&Spec, &Space) -> Result<Plan, TraceError>,
     },
     /// Of other generators. Whoever knows those by name makes their sequences first.
-    OfParts {
+    Parts {
         /// The parts, which are the parameter `of`.
         parts: fn(&Spec) -> Result<Parts, SpecError>,
         /// Combines the sequences of the parts.

@@ -27,7 +27,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: HotColdParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfAreas { resolve: HotColdParameters::resolve, plan },
+    make: Make::Areas { resolve: HotColdParameters::resolve, plan },
 };
 
 fn plan(spec: &Spec, space: &Space) -> Result<Plan, TraceError> {

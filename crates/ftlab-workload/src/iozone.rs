@@ -53,7 +53,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: IozoneParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfAreas { resolve: IozoneParameters::resolve, plan },
+    make: Make::Areas { resolve: IozoneParameters::resolve, plan },
 };
 
 fn plan(spec: &Spec, space: &Space) -> Result<Plan, TraceError> {

@@ -32,7 +32,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: Jesd219Parameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfParameters { resolve: Jesd219Parameters::resolve, build, areas },
+    make: Make::Parameters { resolve: Jesd219Parameters::resolve, build, areas },
 };
 
 /// Bytes of a request, and how many of a hundred have that size.

@@ -36,7 +36,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: JoinParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfParts {
+    make: Make::Parts {
         parts: |spec| JoinParameters::from_spec(spec).map(|parameters| parameters.of),
         build,
         areas: |_, parts| {

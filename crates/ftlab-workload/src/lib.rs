@@ -156,8 +156,8 @@ fn build_sequence(spec: &Spec, space: &Space) -> Result<Sequence, TraceError> {
 /// Every parameter of the generator that `spec` names with the value that it will have.
 pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
     match generator(spec)?.make {
-        Make::OfParameters { resolve, .. } | Make::OfAreas { resolve, .. } => resolve(spec),
-        Make::OfParts { parts, .. } => parts(spec)?.resolved(resolve),
+        Make::Parameters { resolve, .. } | Make::Areas { resolve, .. } => resolve(spec),
+        Make::Parts { parts, .. } => parts(spec)?.resolved(resolve),
     }
 }
 
@@ -176,9 +176,9 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
 /// ```
 pub fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
     match generator(spec)?.make {
-        Make::OfParameters { areas, .. } => areas(spec, space),
-        Make::OfAreas { plan, .. } => Ok(plan(spec, space)?.told),
-        Make::OfParts { parts, areas: combine, .. } => {
+        Make::Parameters { areas, .. } => areas(spec, space),
+        Make::Areas { plan, .. } => Ok(plan(spec, space)?.told),
+        Make::Parts { parts, areas: combine, .. } => {
             let of_part = |part: &Part| areas(&part.spec, space);
             let parts = parts(spec)?.0.iter().map(of_part).collect::<Result<_, _>>()?;
             combine(spec, parts)
@@ -219,19 +219,19 @@ pub fn identity(spec: &Spec, contents: &Contents) -> Result<String, TraceError> 
     let info = generator(spec)?;
     let mut parts = vec![format!("{} {}", info.name, info.version)];
     match info.make {
-        Make::OfParts { parts: of, .. } => {
+        Make::Parts { parts: of, .. } => {
             for Part { spec, amount } in of(spec)?.0 {
                 parts.push(format!("({})*{amount}", identity(&spec, contents)?));
             }
         }
-        Make::OfParameters { .. } if spec.name == fio::GENERATOR.name => {
+        Make::Parameters { .. } if spec.name == fio::GENERATOR.name => {
             let jobs = fio::read(spec)?;
             parts.push(jobs.said());
             for name in jobs.replays() {
                 parts.push(format!("replay ({})", identity_of_replay(name, contents)?));
             }
         }
-        Make::OfParameters { resolve, .. } | Make::OfAreas { resolve, .. } => {
+        Make::Parameters { resolve, .. } | Make::Areas { resolve, .. } => {
             for (key, value) in resolve(spec)? {
                 let value = match key {
                     FILE if !value.is_empty() => {
@@ -267,7 +267,7 @@ pub fn versions(spec: &Spec) -> Result<Vec<(&'static str, u32)>, TraceError> {
     let info = generator(spec)?;
     let mut all = vec![(info.name, info.version)];
     let reads_file = spec.get(FILE).is_some_and(|file| !file.is_empty());
-    if let Make::OfParts { parts, .. } = info.make {
+    if let Make::Parts { parts, .. } = info.make {
         for part in parts(spec)?.0 {
             all.extend(versions(&part.spec)?);
         }
@@ -303,9 +303,9 @@ fn generator(spec: &Spec) -> Result<&'static GeneratorInfo, SpecError> {
 /// The bare sequence of the generator that `spec` names.
 fn sequence(spec: &Spec, space: &Space) -> Result<Sequence, TraceError> {
     match generator(spec)?.make {
-        Make::OfParameters { build, .. } => build(spec, space),
-        Make::OfAreas { plan, .. } => Ok(plan(spec, space)?.sequence(space)),
-        Make::OfParts { parts, build, .. } => {
+        Make::Parameters { build, .. } => build(spec, space),
+        Make::Areas { plan, .. } => Ok(plan(spec, space)?.sequence(space)),
+        Make::Parts { parts, build, .. } => {
             let parts = sequences(&parts(spec)?, space)?;
             build(spec, space, parts)
         }

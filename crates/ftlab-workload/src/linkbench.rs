@@ -85,7 +85,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: LinkBenchParameters::describe,
     version: 1,
     end: End::Always,
-    make: Make::OfParameters {
+    make: Make::Parameters {
         resolve: LinkBenchParameters::resolve,
         build,
         areas: |_, _| Ok(Vec::new()),

@@ -83,7 +83,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
         check(&LmCacheParameters::from_spec(spec)?, spec)?;
         Ok(Bounds { has_end: false, drive_bytes: None, writes: true })
     }),
-    make: Make::OfParameters {
+    make: Make::Parameters {
         resolve: LmCacheParameters::resolve,
         build,
         areas: |_, _| Ok(Vec::new()),

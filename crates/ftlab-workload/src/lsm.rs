@@ -73,11 +73,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: LsmParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfParameters {
-        resolve: LsmParameters::resolve,
-        build,
-        areas: |_, _| Ok(Vec::new()),
-    },
+    make: Make::Parameters { resolve: LsmParameters::resolve, build, areas: |_, _| Ok(Vec::new()) },
 };
 
 /// Pages of a request at most: 1 MiB of 4 KiB, RocksDB's write buffer for files.

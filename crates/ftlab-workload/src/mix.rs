@@ -37,7 +37,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: MixParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfParts {
+    make: Make::Parts {
         parts: |spec| MixParameters::from_spec(spec).map(|parameters| parameters.of),
         build,
         areas: |spec, parts| Ok(overlay(&parts, shares(spec)?.into_iter())),

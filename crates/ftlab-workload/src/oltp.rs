@@ -62,7 +62,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: OltpParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfParameters {
+    make: Make::Parameters {
         resolve: OltpParameters::resolve,
         areas: |_, _| Ok(Vec::new()),
         build,

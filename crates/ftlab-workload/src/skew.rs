@@ -54,7 +54,7 @@ pub(super) const SKEW: GeneratorInfo = GeneratorInfo {
     parameters: SkewParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfAreas { resolve: SkewParameters::resolve, plan },
+    make: Make::Areas { resolve: SkewParameters::resolve, plan },
 };
 
 pub(super) const SKEWINC: GeneratorInfo = GeneratorInfo {
@@ -64,7 +64,7 @@ pub(super) const SKEWINC: GeneratorInfo = GeneratorInfo {
     parameters: SkewChangeParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfAreas {
+    make: Make::Areas {
         resolve: SkewChangeParameters::resolve,
         plan: |spec, space| plan_between(spec, space, 70.0, 99.0),
     },
@@ -74,7 +74,7 @@ pub(super) const SKEWDEC: GeneratorInfo = GeneratorInfo {
     name: "skewdec",
     summary: "skew:x=99 to skew:x=70, in steps",
     source: "Lee and Kim, SYSTOR 2013, SKEWDEC",
-    make: Make::OfAreas {
+    make: Make::Areas {
         resolve: SkewChangeParameters::resolve,
         plan: |spec, space| plan_between(spec, space, 99.0, 70.0),
     },

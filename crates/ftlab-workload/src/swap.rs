@@ -91,7 +91,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: SwapParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfAreas { resolve: SwapParameters::resolve, plan },
+    make: Make::Areas { resolve: SwapParameters::resolve, plan },
 };
 
 fn plan(spec: &Spec, space: &Space) -> Result<Plan, TraceError> {

@@ -98,7 +98,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: ThreeStreamsParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfParameters {
+    make: Make::Parameters {
         resolve: ThreeStreamsParameters::resolve,
         build,
         areas: |_, _| Ok(Vec::new()),

@@ -95,7 +95,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: TpccParameters::describe,
     version: 1,
     end: End::Always,
-    make: Make::OfParameters {
+    make: Make::Parameters {
         resolve: TpccParameters::resolve,
         build,
         areas: |_, _| Ok(Vec::new()),

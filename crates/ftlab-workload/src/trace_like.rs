@@ -75,7 +75,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: TraceLikeParameters::describe,
     version: 1,
     end: End::Always,
-    make: Make::OfParameters {
+    make: Make::Parameters {
         resolve: TraceLikeParameters::resolve,
         build,
         areas: |_, _| Ok(Vec::new()),

@@ -34,7 +34,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: UniformParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfParameters {
+    make: Make::Parameters {
         resolve: UniformParameters::resolve,
         build,
         areas: |_, space| Ok(vec![Area { pages: space.logical_pages, writes: 1.0 }]),

@@ -93,7 +93,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: YcsbParameters::describe,
     version: 1,
     end: End::If(|spec| Ok(YcsbParameters::from_spec(spec)?.workload.grows())),
-    make: Make::OfParameters {
+    make: Make::Parameters {
         resolve: YcsbParameters::resolve,
         build,
         areas: |_, _| Ok(Vec::new()),

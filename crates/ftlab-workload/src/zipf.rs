@@ -86,7 +86,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: ZipfParameters::describe,
     version: 1,
     end: End::Never,
-    make: Make::OfParameters { resolve, build, areas: |_, _| Ok(Vec::new()) },
+    make: Make::Parameters { resolve, build, areas: |_, _| Ok(Vec::new()) },
 };
 
 /// What fio's has no part in is left out, so that what is fio's is called as ever.
