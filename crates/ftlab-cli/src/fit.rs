@@ -41,7 +41,7 @@ pub(crate) struct FitArgs {
     /// A SATA attribute may be named by its number.
     #[arg(long, value_name = "NAME[=SIZE]")]
     host_counter: Vec<CounterName>,
-    /// The same for the bytes that the drive wrote to its medium.
+    /// A counter of the bytes that the drive wrote to its medium, given as --host-counter is.
     #[arg(long, value_name = "NAME[=SIZE]")]
     media_counter: Vec<CounterName>,
     /// The workload that was run: a generator, a job file of fio or, last and after --, a command of fio, or a

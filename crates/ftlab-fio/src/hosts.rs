@@ -319,7 +319,7 @@ mod tests {
             hosts.complete(host, done);
             all.push((time_ns / 1000, batch.lba[0] / 2048));
         }
-        // The same if nobody knows when requests are complete until they are.
+        // Nothing changes if nobody knows when requests are complete until they are.
         let mut hosts =
             JobFile::parse(&text, "text").unwrap().hosts(&SPACE, open_trace, false).unwrap();
         let (mut done, mut under_way) = (0, VecDeque::new());

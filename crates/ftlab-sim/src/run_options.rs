@@ -54,22 +54,22 @@ options! { RUN_OPTIONS of Experiment:
         warmup_writes: by_value::<u64>, "N" = "0" => |run, writes| run.warmup_writes = writes;
         files "Host page writes that are executed after the fill and not counted.";
         python "int";
-        /// The same, as a multiple of the logical capacity, which is given too.
+        /// Host page writes that are not counted, as a multiple of the logical capacity, which is given too.
         warmup_drive_writes: drive_writes, "X", instead of warmup_writes
             => |run, drives| run.warmup_writes = run.writes_of_drive(drives)?;
-        files "The same in drive writes.";
+        files "Drive writes that are executed after the fill and not counted.";
         python "float";
         /// Maximum number of host page writes to count; if neither this nor --drive-writes is given, a
         /// whole trace, or 4 drive writes of a generator.
         writes: by_value::<u64>, "N" => |run, writes| run.length = Length::Writes(writes);
         files "Host page writes that are counted at most; all of a trace.";
         python "int";
-        /// The same, as a multiple of the logical capacity.
+        /// Maximum number of host page writes to count, as a multiple of the logical capacity.
         drive_writes: drive_writes, "X", instead of writes => |run, drives| run.length = match run.length {
             Length::UntilSteady(_) => Length::UntilSteady(drives),
             _ => Length::DriveWrites(drives),
         };
-        files "The same in drive writes; 4 of a generator.";
+        files "Drive writes that are counted at most; 4 of a generator.";
         python "float";
         /// Begins a trace again when it ends, until --writes, --drive-writes (4 by default) or --until ends the run.
         repeat: by_value::<bool>, "" => |run, on| run.repeat |= on;

@@ -1,7 +1,7 @@
 //! Measures how fast traces are read and generated, and checks that the answer is right: a fast
 //! wrong answer is a failure. Rows: what, millions per second of CPU time on one core, whether
 //! the count is right. Generators of databases run on two threads: theirs are millions per second that
-//! passes. Run it in release: `cargo run --release -p ftlab-trace --example decode_speed`; a word after `--` leaves
+//! passes. Run it in release: `cargo run --release -p ftlab-workload --example decode_speed`; a word after `--` leaves
 //! out rows that do not have it in their names.
 //!
 //! The rows with captured traces need `FTLAB_SHARED`, a directory with `traces/` in it; they are

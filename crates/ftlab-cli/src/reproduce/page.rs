@@ -48,7 +48,7 @@ struct Summary {
     compared: usize,
     /// Those that agree with the publication.
     agree: usize,
-    /// The same of each kind.
+    /// Both counts, of each kind of row.
     #[serde(default)]
     kinds: Vec<Count>,
 }

@@ -117,7 +117,7 @@ fn an_experiment_becomes_a_page_with_its_table_figures_and_numbers() {
         read("README.md")
     );
 
-    // The same page from its CSV file, without runs; the line at the end stays.
+    // Its CSV file makes the same page, without runs; the line at the end stays.
     place.write("mine.toml", EXPERIMENT.replace("A test", "Another title"));
     std::fs::remove_dir_all(place.path().join("pages/runs")).unwrap();
     let again = place.ftlab("reproduce mine.toml --out pages --again");

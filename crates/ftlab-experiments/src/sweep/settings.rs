@@ -61,7 +61,7 @@ impl Settings<'_> {
         Ok(Ok(Experiment { workload, ..experiment }))
     }
 
-    /// The same with counts of writes at this scale; multiples of the drive are.
+    /// The experiment with its counts of writes at this scale; multiples of the drive are at scale already.
     fn scaled(&self, mut experiment: Experiment, scale: Scale) -> Experiment {
         if let Length::Writes(writes) = &mut experiment.length {
             *writes = scale.count(*writes);

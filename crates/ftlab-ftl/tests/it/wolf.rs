@@ -97,7 +97,7 @@ fn after_a_swap_of_frequencies_only_spare_space_moves() {
     let half = 1_000_000;
     let before = two_groups(&mut random, half, 0.5, 0.1);
     let stayed = [&before[..], &two_groups(&mut random, half, 0.5, 0.1)].concat();
-    // The same draws, mirrored, so that chance does not differ.
+    // These are the same draws, mirrored, so that chance does not differ.
     let mirrored = stayed[half..].iter().map(|page| Lpn(page.0 ^ (LOGICAL_PAGES / 2)));
     let swapped: Vec<Lpn> = before.iter().copied().chain(mirrored).collect();
     let swap_at = half + LOGICAL_PAGES as usize + 1;

@@ -32,7 +32,7 @@ pub enum Kind {
     Percent(i32),
     /// A duration or speed, with this many digits.
     Time(i32),
-    /// A duration in ns that is shown in ms, with so many digits.
+    /// A duration in ns that is shown in ms, with this many digits.
     Millis(i32),
     /// A word, or a hash.
     Text,

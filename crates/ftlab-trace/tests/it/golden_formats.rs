@@ -120,7 +120,7 @@ fn numbers_alone_must_be_named() {
     assert!(error.contains("disksim (DiskSim ASCII"), "{error}");
     let error = error_of(&text("disksim.txt"));
     assert!(error.contains("fits one format, as numbers may by chance"), "{error}");
-    // The same columns in bytes: nothing tells whether the offsets are sectors.
+    // These columns are in bytes: nothing tells whether the offsets are sectors.
     let error = error_of("1538350007,512,4096,1,1063\n1538350007,1024,4096,1,1063\n");
     assert!(error.contains("say which with --format NAME: tencent (Tencent CBS"), "{error}");
 }
