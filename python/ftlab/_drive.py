@@ -50,7 +50,7 @@ class Drive:
         Moves cold pages once a block has been erased this many times more than the least-worn block; 0
         disables.
     refresh : str, optional
-        Rewrites the pages of a block once they have been read so often since it was erased, or so many host
+        Rewrites the pages of a block once it has been read that often since it was erased, or that many host
         page writes after it became full, such as reads=100000,age=5000000. Reads need `timing` with
         unit=request.
     slc_cache : str, optional

@@ -90,12 +90,12 @@ def run(
     warmup_writes : int, optional
         Host page writes after the fill that are executed but not counted.
     warmup_drive_writes : float, optional
-        The same, as a multiple of the logical capacity, which is given too.
+        Host page writes that are not counted, as a multiple of the logical capacity, which is given too.
     writes : int, optional
         Maximum number of host page writes to count; if neither this nor `drive_writes` is given, a whole
         trace, or 4 drive writes of a generator.
     drive_writes : float, optional
-        The same, as a multiple of the logical capacity.
+        Maximum number of host page writes to count, as a multiple of the logical capacity.
     repeat : bool, default False
         Begins a trace again when it ends, until `writes`, `drive_writes` (4 by default) or `until` ends the
         run.

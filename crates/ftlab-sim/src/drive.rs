@@ -198,7 +198,7 @@ pub struct DriveSummary {
     pub blocks: u32,
     /// Pages that the host can address.
     pub logical_pages: u32,
-    /// Bytes that the host can address.
+    /// Logical capacity in bytes.
     pub logical_bytes: u64,
     /// Bytes of flash.
     pub physical_bytes: u64,

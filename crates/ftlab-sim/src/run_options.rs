@@ -57,7 +57,7 @@ options! { RUN_OPTIONS of Experiment:
         /// Host page writes that are not counted, as a multiple of the logical capacity, which is given too.
         warmup_drive_writes: drive_writes, "X", instead of warmup_writes
             => |run, drives| run.warmup_writes = run.writes_of_drive(drives)?;
-        files "Drive writes that are executed after the fill and not counted.";
+        files "Drive writes that are not counted, at the beginning.";
         python "float";
         /// Maximum number of host page writes to count; if neither this nor --drive-writes is given, a
         /// whole trace, or 4 drive writes of a generator.
