@@ -33,6 +33,23 @@ impl Division {
         let scale = (1_u64 << 53) as f64;
         Self { areas: bounds(&areas[..2]), thresholds: vec![(areas[0].writes * scale) as u64] }
     }
+
+    /// Draws all of `pages`.
+    fn fill(&self, random: &mut Xoshiro256PlusPlus, pages: &mut [u64]) {
+        // Two areas are the usual case, and a comparison is faster than a search.
+        if let ([hot, cold], [threshold]) = (&self.areas[..], &self.thresholds[..]) {
+            for page in pages {
+                let (first, count) =
+                    if random.next_u64() >> 11 < *threshold { *hot } else { *cold };
+                *page = first + draw_below(random, count);
+            }
+            return;
+        }
+        for page in pages {
+            let (first, count) = self.areas[pick(&self.thresholds, random.next_u64() >> 11)];
+            *page = first + draw_below(random, count);
+        }
+    }
 }
 
 /// First page and number of pages of each area.
@@ -110,12 +127,7 @@ impl Pages for Divided {
         while !pages.is_empty() {
             let count = self.advance().min(pages.len() as u64) as usize;
             let (now, later) = pages.split_at_mut(count);
-            let Division { areas, thresholds } = &self.divisions[self.present].1;
-            for page in &mut *now {
-                let area = pick(thresholds, self.random.next_u64() >> 11);
-                let (first, count) = areas[area];
-                *page = first + draw_below(&mut self.random, count);
-            }
+            self.divisions[self.present].1.fill(&mut self.random, now);
             if let Some(places) = &self.places {
                 for page in now {
                     *page = places.at(*page);
