@@ -70,6 +70,19 @@ pub(crate) struct Feed {
     lifetimes: Option<Lifetimes>,
     /// Where page writes go, if that is watched.
     watch: Option<WorkloadWatch>,
+    /// Page writes of a pass of a trace that is repeated: none before its end.
+    pass: Pass,
+}
+
+/// The first pass of a trace that is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// There is but one.
+    Only,
+    /// It has not ended.
+    First,
+    /// It had so many page writes.
+    Of(u64),
 }
 
 impl Feed {
@@ -79,7 +92,10 @@ impl Feed {
         schedule: Schedule,
         chunk_writes: u64,
     ) -> Result<Self, SimError> {
+        // What is repeated learns the number of its requests when they end.
+        let is_known = source.metadata().requests.is_some();
         Ok(Self {
+            pass: if is_known { Pass::Only } else { Pass::First },
             source,
             requests: RequestBatch::with_limit(REQUESTS),
             page_sectors: page_sectors(bounds.page_bytes)?,
@@ -151,6 +167,7 @@ impl Feed {
             self.ended = !self.fill(segment, room as usize)?;
             let writes = segment.batch.writes.len() as u64;
             segment.marks = self.schedule.advance(writes);
+            segment.marks.pass_writes = self.pass_writes();
             self.schedule.check_intervals()?;
             let parts = segment.parts.len() as u64;
             left = left.saturating_sub(parts.max(writes + segment.batch.trims.len() as u64));
@@ -187,6 +204,9 @@ impl Feed {
             return Ok(false);
         }
         let before = PageCount { pulled: self.pages.pulled, in_part: self.pages.in_part };
+        if self.pass == Pass::First && self.source.metadata().requests.is_some() {
+            self.pass = Pass::Of(before.pulled);
+        }
         self.has_streams |= !self.requests.stream.is_empty();
         if self.wants_streams && self.has_streams {
             self.pages.keep_streams();
@@ -242,6 +262,11 @@ impl Feed {
         }
         self.pages.in_part = count.in_part;
         Ok(())
+    }
+
+    /// Page writes of a pass of a trace that is repeated; 0 if they are not known.
+    fn pass_writes(&self) -> u64 {
+        if let Pass::Of(writes) = self.pass { writes } else { 0 }
     }
 
     pub(crate) fn schedule(&self) -> &Schedule {

@@ -16,6 +16,8 @@ pub(crate) struct Repeated {
     /// What earlier passes over the trace took.
     before_us: u64,
     last_us: u64,
+    /// Requests of the first pass so far.
+    requests: u64,
     /// Whether this pass has had a request: otherwise there would be no end to opening it.
     has_any: bool,
     /// Ends what would be repeated for ever.
@@ -44,6 +46,7 @@ impl Repeated {
             current: first,
             before_us: 0,
             last_us: 0,
+            requests: 0,
             has_any: false,
             watch: WriteWatch::default(),
         })
@@ -51,6 +54,8 @@ impl Repeated {
 
     fn begin_again(&mut self) -> Result<(), TraceError> {
         self.watch.end_pass(&self.workload.name())?;
+        // Whoever reads it learns in this way that a pass has ended.
+        self.metadata.requests.get_or_insert(self.requests);
         let opened = self.workload.open_trace(self.page_bytes, self.need_time);
         let failed = |error: SimError| TraceError::Io {
             name: self.workload.name(),
@@ -78,6 +83,9 @@ impl TraceSource for Repeated {
             self.begin_again()?;
         }
         self.has_any = true;
+        if self.metadata.requests.is_none() {
+            self.requests += batch.len() as u64;
+        }
         self.watch.see(batch);
         for time in &mut batch.time_us {
             *time += self.before_us;

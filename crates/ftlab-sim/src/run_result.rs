@@ -180,7 +180,23 @@ facts! {
         progressive_merges: u64 = Count, "merges", from "the FTL";
         /// Of the full merges, those of an isolated page that were due at once, for want of room.
         hurried_merges: u64 = Count, "merges", from "the FTL";
-        /// Write amplification, which is of pages here and wherever it is called so: (`host_writes` + `relocations` +
+        /// Write amplification once it has settled: the mean of the last rounds, without the transient before them. None
+        /// if it has not, or if the run was too short to say.
+        @ #[serde(default)]
+        steady_waf: Option<f64> = Ratio(5), "", from "the simulation" [
+            table(Runs, 5, "steady\nWAF", Nonzero),
+            report(
+                Runs,
+                5,
+                "steady value",
+                "Write amplification once it has settled, without the transient before",
+                Known
+            ),
+            sweep(5, "steady-waf", "write amplification once it has settled; none if it has not"),
+            stored(55, "steady_waf", Optional),
+            compared(5, "steady_waf"),
+        ];
+        /// Write amplification of the whole run, which is of pages here and wherever it is called so: (`host_writes` + `relocations` +
         /// `merge_copies`) / `host_writes`.
         waf: f64 = Ratio(5), "", from "the FTL" [
             table(Runs, 10, "WAF", Known),
@@ -224,7 +240,7 @@ facts! {
                 Runs,
                 130,
                 "settled?",
-                "Steady: the last five rounds of a quarter drive write agree, and the last half of the run has no trend",
+                "Steady: a run of ten times the length has this value within 3% of WAF - 1; if not, what it has at least or at most",
                 Known
             ),
             stored(90, "settling", Column::Text),

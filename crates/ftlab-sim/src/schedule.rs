@@ -32,6 +32,8 @@ pub(crate) struct Marks {
     pub(crate) frame: bool,
     /// From here on pictures are twice as far apart, and every other one is dropped.
     pub(crate) thin_out_frames: bool,
+    /// Page writes of a pass of a trace that is repeated; 0 if that is not known yet.
+    pub(crate) pass_writes: u64,
 }
 
 /// Cuts writes at the end of warm-up, of intervals, of rounds, at checkpoints, and at the end.
@@ -185,6 +187,7 @@ impl Schedule {
             thin_out,
             frame,
             thin_out_frames,
+            pass_writes: 0,
         }
     }
 }

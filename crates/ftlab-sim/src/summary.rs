@@ -7,15 +7,24 @@ use crate::{Fill, Verdict};
 /// Write amplifications closer than this are level: another seed moves them by as much.
 const LEVEL: f64 = 0.005;
 
-/// One sentence on a result.
+/// A run, and the write amplification that is told of it.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    run: &'a RunResult,
+    waf: f64,
+}
+
+/// One sentence on a result: on the steady state if all runs came to one, on the whole runs if not.
 pub fn sentence(result: &ExperimentResult) -> String {
-    let mut runs: Vec<&RunResult> = result.runs.iter().collect();
+    let is_steady = result.runs.iter().all(|run| run.steady_waf.is_some());
+    let waf = |run: &RunResult| run.steady_waf.filter(|_| is_steady).unwrap_or(run.waf);
+    let mut runs: Vec<_> = result.runs.iter().map(|run| Told { run, waf: waf(run) }).collect();
     runs.sort_by(|a, b| a.waf.total_cmp(&b.waf));
     let (Some(best), Some(worst)) = (runs.first(), runs.last()) else {
         return "Nothing was run.".into();
     };
-    if runs.iter().all(|run| run.erases == 0) {
-        return nothing_collected(result, best);
+    if runs.iter().all(|of| of.run.erases == 0) {
+        return nothing_collected(result, best.run);
     }
     let sentence = if runs.len() == 1 {
         alone(best)
@@ -27,7 +36,10 @@ pub fn sentence(result: &ExperimentResult) -> String {
     } else {
         compared(&runs, worst)
     };
-    sentence + &lately(&runs) + &settled(result, &runs) + "."
+    if is_steady {
+        return format!("In the steady state, {sentence}.");
+    }
+    sentence + &lately(&runs) + &unsettled(result, &runs) + "."
 }
 
 fn nothing_collected(result: &ExperimentResult, run: &RunResult) -> String {
@@ -59,8 +71,9 @@ fn nothing_collected(result: &ExperimentResult, run: &RunResult) -> String {
     )
 }
 
-fn alone(run: &RunResult) -> String {
-    let per_host_page = format!("{} writes {}", run.ftl, pages(run.waf));
+fn alone(of: &Told<'_>) -> String {
+    let run = of.run;
+    let per_host_page = format!("{} writes {}", run.ftl, pages(of.waf));
     if has_merges(run) {
         let merges = (run.full_merges + run.partial_merges + run.switch_merges) as f64;
         return format!(
@@ -79,10 +92,9 @@ fn alone(run: &RunResult) -> String {
     }
 }
 
-fn compared(runs: &[&RunResult], worst: &RunResult) -> String {
-    let best = runs[0];
-    let level: Vec<&RunResult> =
-        runs.iter().copied().take_while(|run| is_level(best, run)).collect();
+fn compared(runs: &[Told<'_>], worst: &Told<'_>) -> String {
+    let best = &runs[0];
+    let level: Vec<Told<'_>> = runs.iter().copied().take_while(|of| is_level(best, of)).collect();
     let less = short_percent((worst.waf - best.waf) / worst.waf);
     let (verb, their) = if level.len() > 1 { ("write", "their") } else { ("writes", "its") };
     let about = if level.len() > 1 { "about " } else { "" };
@@ -90,13 +102,13 @@ fn compared(runs: &[&RunResult], worst: &RunResult) -> String {
         "{} {verb} {about}{}, {less} less than {} ({})",
         list(&level),
         pages(best.waf),
-        worst.ftl,
+        worst.run.ftl,
         significant(worst.waf, 4)
     );
-    match (best.victim_valid_share.mean, worst.victim_valid_share.mean) {
+    match (best.run.victim_valid_share.mean, worst.run.victim_valid_share.mean) {
         // What is valid in a log block says little: each page of it may cost a merge.
         (Some(low), Some(high))
-            if high - low >= 0.01 && !has_merges(best) && !has_merges(worst) =>
+            if high - low >= 0.01 && !has_merges(best.run) && !has_merges(worst.run) =>
         {
             format!(
                 "{comparison}: {their} victims are {} valid on average, not {}",
@@ -109,10 +121,10 @@ fn compared(runs: &[&RunResult], worst: &RunResult) -> String {
 }
 
 /// Says so if another FTL has come to be better than the best on the whole.
-fn lately(runs: &[&RunResult]) -> String {
-    let best = runs[0];
-    let lately = runs.iter().min_by(|a, b| a.waf_last_tenth.total_cmp(&b.waf_last_tenth));
-    match lately {
+fn lately(runs: &[Told<'_>]) -> String {
+    let best = runs[0].run;
+    let tenths = runs.iter().map(|of| of.run);
+    match tenths.min_by(|a, b| a.waf_last_tenth.total_cmp(&b.waf_last_tenth)) {
         Some(now) if now.waf_last_tenth < best.waf_last_tenth * (1.0 - LEVEL) => format!(
             "; over the last tenth of the writes {} does better ({}, not {})",
             now.ftl,
@@ -124,41 +136,50 @@ fn lately(runs: &[&RunResult]) -> String {
 }
 
 /// What is not to be concluded from this run: it is too short, or a longer one would have another result.
-fn settled(result: &ExperimentResult, runs: &[&RunResult]) -> String {
-    let of = |verdict: Verdict| -> Vec<&RunResult> {
-        runs.iter().copied().filter(|run| run.settling.verdict == verdict).collect()
-    };
-    let drive_writes = runs[0].host_writes as f64 / f64::from(result.config.drive.logical_pages);
-    let short = of(Verdict::TooShort);
-    if short.len() == runs.len() {
-        return format!(
-            "; {} drive writes are too few to say whether that has settled",
-            significant(drive_writes, 2)
-        );
+fn unsettled(result: &ExperimentResult, runs: &[Told<'_>]) -> String {
+    let of = |told: &Told<'_>| told.run.settling;
+    if runs.iter().all(|told| of(told).verdict == Verdict::TooShort) {
+        return too_short(result, runs);
     }
-    let moving = |verdict: Verdict, how: &str| {
-        let moving = of(verdict);
-        let change = |run: &&RunResult| run.settling.trend.abs();
-        let most = moving.iter().map(change).fold(0.0, f64::max);
-        (!moving.is_empty()).then(|| {
-            let are = if moving.len() == 1 { "is" } else { "are" };
-            let up_to = if moving.len() == 1 { "by" } else { "by up to" };
-            let (names, most) = (list(&moving), short_percent(most));
-            format!("; {names} {are} still {how}, {up_to} {most} over the last half of the run")
-        })
+    let parts = runs.iter().map(|told| {
+        let name = &told.run.ftl;
+        let [written, needed] = of(told).drive_writes().map(|drives| significant(drives, 2));
+        match (of(told).verdict, of(told).bound(), told.run.steady_waf) {
+            (_, _, Some(waf)) => {
+                format!("; {name} is steady at {}", significant(waf, 4))
+            }
+            (Verdict::TooShort, ..) => {
+                format!("; {name} is not steady: {written} of {needed} drive writes or more")
+            }
+            (_, Some(bound), _) => {
+                format!("; {name} is not steady after {written} drive writes: {bound}")
+            }
+            _ => format!("; {name} is not steady"),
+        }
+    });
+    parts.collect()
+}
+
+/// Says how short it is, and how it gets longer.
+fn too_short(result: &ExperimentResult, runs: &[Told<'_>]) -> String {
+    let pages = f64::from(result.config.drive.logical_pages);
+    let written = runs[0].run.host_writes as f64 / pages;
+    let needed = runs.iter().map(|told| told.run.settling.drive_writes()[1]).fold(0.0, f64::max);
+    let ended = result.config.format.is_some() && !result.config.repeat;
+    let remedy = match (ended, result.config.until_steady) {
+        (true, true) => " (--repeat runs the trace again)",
+        (true, false) => " (--until steady --repeat runs the trace again)",
+        (false, _) => "",
     };
-    let noisy = of(Verdict::Unsettled);
-    let goes = if noisy.len() == 1 { "goes" } else { "go" };
-    let noisy = (!noisy.is_empty()).then(|| format!("; {} {goes} up and down", list(&noisy)));
-    let parts = [moving(Verdict::Rising, "rising"), moving(Verdict::Falling, "falling"), noisy];
-    parts.into_iter().flatten().collect()
+    let [written, needed] = [written, needed].map(|drives| significant(drives, 2));
+    format!("; not steady: {written} of {needed} drive writes or more{remedy}")
 }
 
 fn has_merges(run: &RunResult) -> bool {
     run.full_merges + run.partial_merges + run.switch_merges > 0
 }
 
-fn is_level(a: &RunResult, b: &RunResult) -> bool {
+fn is_level(a: &Told<'_>, b: &Told<'_>) -> bool {
     (a.waf - b.waf).abs() <= LEVEL * a.waf.min(b.waf)
 }
 
@@ -166,13 +187,13 @@ fn pages(waf: f64) -> String {
     format!("{} flash pages per host page", significant(waf, 4))
 }
 
-fn list(runs: &[&RunResult]) -> String {
+fn list(runs: &[Told<'_>]) -> String {
     match runs {
         [] => String::new(),
-        [one] => one.ftl.clone(),
+        [one] => one.run.ftl.clone(),
         [rest @ .., last] => {
-            let rest: Vec<_> = rest.iter().map(|run| run.ftl.as_str()).collect();
-            format!("{} and {}", rest.join(", "), last.ftl)
+            let rest: Vec<_> = rest.iter().map(|of| of.run.ftl.as_str()).collect();
+            format!("{} and {}", rest.join(", "), last.run.ftl)
         }
     }
 }
@@ -189,7 +210,14 @@ fn short_percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::Settling;
     use crate::{DriveOptions, Experiment, Length, Logical, Physical, Workload};
+
+    /// After 25 drive writes, or 3 if they are too few.
+    fn settling(verdict: Verdict) -> Settling {
+        let rounds = if verdict == Verdict::TooShort { 12 } else { 100 };
+        Settling { verdict, rounds, needed_rounds: 32, ..Settling::default() }
+    }
 
     /// A real result, to be changed.
     fn result(ftls: &[(&str, f64, f64)]) -> ExperimentResult {
@@ -209,7 +237,8 @@ mod tests {
             .iter()
             .map(|(ftl, waf, valid)| {
                 let mut run = RunResult { ftl: (*ftl).into(), waf: *waf, ..run.clone() };
-                run.settling.verdict = Verdict::Steady;
+                run.settling = settling(Verdict::Steady);
+                run.steady_waf = Some(*waf);
                 run.victim_valid_share.mean = Some(*valid);
                 run
             })
@@ -223,7 +252,7 @@ mod tests {
             result(&[("1r-greedy", 2.1034, 0.52), ("2r-fifo", 1.5, 0.3), ("2r++", 1.31, 0.234)]);
         assert_eq!(
             sentence(&result),
-            "2r++ writes 1.310 flash pages per host page, 38% less than 1r-greedy (2.103): its victims \
+            "In the steady state, 2r++ writes 1.310 flash pages per host page, 38% less than 1r-greedy (2.103): its victims \
              are 23% valid on average, not 52%."
         );
     }
@@ -233,12 +262,12 @@ mod tests {
         let both = result(&[("2r-fifo", 3.0, 0.5), ("2r++", 3.003, 0.5)]);
         assert_eq!(
             sentence(&both),
-            "2r-fifo and 2r++ are level: they write 3.000 to 3.003 flash pages per host page."
+            "In the steady state, 2r-fifo and 2r++ are level: they write 3.000 to 3.003 flash pages per host page."
         );
         let two = result(&[("2r-fifo", 3.0, 0.5), ("2r++", 3.003, 0.5), ("fifo", 4.0, 0.5)]);
         assert_eq!(
             sentence(&two),
-            "2r-fifo and 2r++ write about 3.000 flash pages per host page, 25% less than fifo (4.000)."
+            "In the steady state, 2r-fifo and 2r++ write about 3.000 flash pages per host page, 25% less than fifo (4.000)."
         );
     }
 
@@ -246,9 +275,11 @@ mod tests {
     fn whoever_is_better_by_now_is_named() {
         let mut result = result(&[("1r-greedy", 1.262, 0.24), ("2r++", 1.271, 0.25)]);
         result.runs[0].waf_last_tenth = 1.41;
+        (result.runs[0].settling, result.runs[0].steady_waf) = (settling(Verdict::TooShort), None);
         result.runs[1].waf_last_tenth = 1.364;
         let text = sentence(&result);
-        let expected = "; over the last tenth of the writes 2r++ does better (1.364, not 1.410).";
+        let expected = "; over the last tenth of the writes 2r++ does better (1.364, not 1.410); 1r-greedy is not \
+                        steady: 3.0 of 8.0 drive writes or more; 2r++ is steady at 1.271.";
         assert!(text.ends_with(expected), "{text}");
     }
 
@@ -257,11 +288,15 @@ mod tests {
         let mut one = result(&[("2r++", 3.0, 0.667)]);
         assert!(sentence(&one).contains("are still 67% valid on average"), "{}", sentence(&one));
         one.runs[0].relocations = 0;
-        one.runs[0].settling.verdict = Verdict::Rising;
-        one.runs[0].settling.trend = 0.124;
+        one.runs[0].steady_waf = None;
+        one.runs[0].settling = Settling {
+            at_least: Some(2.9),
+            change_per_drive_write: 0.0201,
+            ..settling(Verdict::Rising)
+        };
         let text = sentence(&one);
         assert!(text.contains("no block that it collects holds a valid page"), "{text}");
-        let rising = "; 2r++ is still rising, by 12% over the last half of the run.";
+        let rising = "; 2r++ is not steady after 25 drive writes: at least 2.90, still rising 2.0% a drive write.";
         assert!(text.ends_with(rising), "{text}");
     }
 

@@ -144,7 +144,7 @@ impl FtlRun {
         let tally = self.ftl.tally().since(&base.tally);
         let seen = self.ftl.watch().since(&base.watch);
         let memory = self.memory();
-        let settling = self.settling();
+        let settling = self.settling(config.until_steady);
         let seconds = self.spent.processor.as_secs_f64();
         let collecting = self.spent.processor_seconds_of(seen.collecting());
         let totals = self.totals();
@@ -184,6 +184,7 @@ impl FtlRun {
             switch_merges: merges.switch,
             progressive_merges: merges.progressive,
             hurried_merges: merges.hurried,
+            steady_waf: settling.steady_waf(),
             waf: totals.waf(),
             media_bytes_per_host_byte,
             waf_last_tenth: last_tenth.waf(),

@@ -1,7 +1,7 @@
 //! What was counted by moments of a run.
 
 use super::totals::Totals;
-use crate::steady::{self, Rounds, Settling};
+use crate::steady::{Circumstances, Rounds, Settling};
 
 /// Totals at the moments at which something ends.
 #[derive(Debug)]
@@ -51,10 +51,16 @@ impl History {
         series.erases.push(interval.erases);
     }
 
-    pub(super) fn end_round(&mut self, totals: Totals) {
+    /// Ends a round; a pass of a trace that is repeated has `pass_writes`, if that is known.
+    pub(super) fn end_round(&mut self, totals: Totals, pass_writes: u64) {
         let round = totals.since(self.round_start);
         self.round_start = totals;
-        self.rounds.push(round.waf(), round.erases);
+        self.rounds.push(round.waf(), round.erases, pass_writes);
+    }
+
+    /// Rounds so far.
+    pub(super) fn rounds(&self) -> u64 {
+        self.rounds.len()
     }
 
     pub(super) fn add_checkpoint(&mut self, totals: Totals) {
@@ -66,8 +72,8 @@ impl History {
     }
 
     /// Whether write amplification has settled by now.
-    pub(super) fn settling(&self, logical_pages: u32) -> Settling {
-        self.rounds.settling(steady::round_writes(logical_pages))
+    pub(super) fn settling(&self, given: Circumstances) -> Settling {
+        self.rounds.settling(given)
     }
 
     /// What happened in the last tenth of the host writes, from the nearest checkpoint on.

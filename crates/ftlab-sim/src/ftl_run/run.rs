@@ -9,7 +9,7 @@ use crate::feed::Chunk;
 use crate::format::grouped;
 use crate::frames;
 use crate::result::Frame;
-use crate::steady::{Settling, Verdict};
+use crate::steady::{self, Circumstances, Settling, Verdict};
 use crate::stopwatch::Spent;
 use crate::transactions::Transactions;
 use ftlab_flash::{Faults, Geometry};
@@ -18,8 +18,8 @@ use ftlab_stack::{AnyFtl, Step, Stop, Tally, Watch};
 use ftlab_trace::{Done, Issued};
 use std::collections::BTreeMap;
 
-/// Rounds of a run that ends when it is steady, at least: two drive writes.
-const ROUNDS_MIN: u64 = 8;
+/// A stream of fewer blocks, as a share of the drive, is not waited for: what it does hardly counts.
+const STREAM_MIN: f64 = 0.01;
 
 /// Requests and operations that may wait: some hundred bytes each.
 const BACKLOG_MAX: u64 = 1 << 22;
@@ -298,7 +298,7 @@ impl FtlRun {
             self.end_interval(totals);
         }
         if marks.round {
-            self.history.end_round(totals);
+            self.history.end_round(totals, marks.pass_writes);
         }
         if marks.checkpoint {
             self.history.add_checkpoint(totals);
@@ -338,15 +338,28 @@ impl FtlRun {
         })
     }
 
-    /// Whether write amplification has settled by now.
-    pub(crate) fn settling(&self) -> Settling {
-        self.history.settling(self.flash.logical_pages)
+    /// Whether write amplification has settled by now, of a run that was looked at before or not.
+    pub(crate) fn settling(&self, was_looked_at: bool) -> Settling {
+        self.history.settling(Circumstances {
+            round_writes: steady::round_writes(self.flash.logical_pages),
+            turnovers: self.turnovers(),
+            was_looked_at,
+        })
     }
 
-    /// Whether it has been steady for long enough to end the run.
+    /// How often the slowest stream was collected since counting began, measured by its size.
+    fn turnovers(&self) -> Option<f64> {
+        let base = self.base.as_ref()?;
+        let erases = self.ftl.tally().since(&base.tally).counters.streams;
+        let all = f64::from(self.flash.geometry.blocks());
+        let streams = self.ftl.streams().into_iter().zip(erases);
+        let large = streams.filter(|(stream, _)| f64::from(stream.blocks) >= STREAM_MIN * all);
+        large.map(|(stream, of)| of.erases as f64 / f64::from(stream.blocks)).reduce(f64::min)
+    }
+
+    /// Whether it is looked at now, and found steady.
     pub(crate) fn is_steady(&self) -> bool {
-        let settling = self.settling();
-        settling.verdict == Verdict::Steady && settling.rounds >= ROUNDS_MIN
+        steady::is_look(self.history.rounds()) && self.settling(true).verdict == Verdict::Steady
     }
 
     /// Write amplification so far, for progress.
