@@ -51,7 +51,7 @@ class Run(RunParts, Document):
 
     def __repr__(self) -> str:
         """The FTL and its write amplification."""
-        return f"<ftlab.Run of {self.ftl}: {self.waf:.4g}>"
+        return f"<ftlab.Run of {self.ftl}: {_headline(self)}>"
 
 
 class Result(Document):
@@ -98,8 +98,13 @@ class Result(Document):
         )
 
     @property
+    def steady_waf(self) -> dict[str, float | None]:
+        """Write amplification by FTL once it has settled; ``None`` if it has not, or the run was too short."""
+        return {run.ftl: run.steady_waf for run in self.runs}
+
+    @property
     def waf(self) -> dict[str, float]:
-        """Write amplification by FTL: flash pages programmed per page that the host wrote."""
+        """Write amplification of the whole run by FTL: flash pages programmed per page that the host wrote."""
         return {run.ftl: run.waf for run in self.runs}
 
     @property
@@ -201,7 +206,7 @@ class Result(Document):
 
     def __repr__(self) -> str:
         """The workload, and write amplification by FTL."""
-        wafs = ", ".join(f"{ftl} {waf:.4g}" for ftl, waf in self.waf.items())
+        wafs = ", ".join(f"{run.ftl} {_headline(run)}" for run in self.runs)
         return f"<ftlab.Result of {self['config']['workload']}: {wafs}>"
 
     def _repr_html_(self) -> str:
@@ -209,6 +214,8 @@ class Result(Document):
         columns = _COLUMNS
         if any(run.media_bytes_per_host_byte > run.waf for run in self.runs):
             columns = (*_COLUMNS[:1], _IN_PART, *_COLUMNS[1:])
+        if any(run.steady_waf is not None for run in self.runs):
+            columns = (_STEADY, *columns)
         head = "".join(f"<th>{escape(name)}</th>" for name, _ in columns)
         rows = "".join(
             f"<tr><th style='text-align:left'>{escape(run['ftl'])}</th>"
@@ -218,6 +225,13 @@ class Result(Document):
         )
         answer = escape(self.answer)
         return f"<table><tr><th>FTL</th>{head}</tr>{rows}</table><p>{answer}</p>"
+
+
+def _headline(run: Run) -> str:
+    """The steady value, and the mean of the whole run beside it."""
+    if run.steady_waf is None:
+        return f"{run.waf:.4g}"
+    return f"{run.steady_waf:.4g} (steady; whole run {run.waf:.4g})"
 
 
 def _share(value: float | None) -> str:
@@ -234,6 +248,12 @@ _COLUMNS: tuple[tuple[str, Callable[[Run], str]], ...] = (
     ("settled?", lambda run: run["settling"]["verdict"].replace("_", " ")),
 )
 """Columns of the table in notebooks, the same as on the report page."""
+
+_STEADY: tuple[str, Callable[[Run], str]] = (
+    "steady value",
+    lambda run: "–" if run["steady_waf"] is None else f"{run['steady_waf']:.4f}",
+)
+"""The first column if some run has become steady."""
 
 _IN_PART: tuple[str, Callable[[Run], str]] = (
     "media bytes per host byte",

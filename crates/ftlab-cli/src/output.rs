@@ -64,7 +64,7 @@ pub(crate) fn too_short(drive_writes: f64) -> Option<(&'static str, String)> {
             "too short",
             format!(
                 "{} drive writes; {ENOUGH_DRIVE_WRITES} or more speak for themselves. `ftlab advise` and `ftlab run \
-                 --until steady` repeat a shorter trace",
+                 --until steady --repeat` run a shorter trace again and again",
                 significant(drive_writes, 2)
             ),
         )

@@ -12,6 +12,9 @@ use ftlab_sim::result::{
 /// Where the host wrote pages in part, the short name says of what it is.
 const WAF: &str = "WAF";
 const WAF_OF_PAGES: &str = "WAF of\npages";
+/// Beside the steady value, it says of what it is, too.
+const WAF_OF_RUN: &str = "WAF of\nthe run";
+const STEADY: &str = "steady\nWAF";
 const MEDIA_PER_HOST: &str = "media per\nhost byte";
 
 /// A line above, one below the headings, one at the end.
@@ -40,7 +43,12 @@ pub(crate) fn sheet(result: &ExperimentResult, of: Sheet) -> String {
         return String::new();
     }
     let in_part = columns.iter().any(|((_, when), _)| *when == When::InPart);
-    let heading = |heading| if in_part && heading == WAF { WAF_OF_PAGES } else { heading };
+    let has_steady = columns.iter().any(|((heading, _), _)| *heading == STEADY);
+    let heading = |heading| match heading {
+        WAF if has_steady => WAF_OF_RUN,
+        WAF if in_part => WAF_OF_PAGES,
+        other => other,
+    };
     let headings = columns.iter().map(|((text, _), _)| heading(*text));
     let headings: Vec<_> =
         std::iter::once(of.heading()).chain(headings).map(str::to_owned).collect();

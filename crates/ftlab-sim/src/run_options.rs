@@ -77,7 +77,7 @@ options! { RUN_OPTIONS of Experiment:
         python "bool";
         /// Ends when the write amplification of every FTL is steady: a run of ten times the length would have the same,
         /// within 3% of WAF - 1. That takes 8 drive writes at least; a trace that has fewer needs --repeat. After
-        /// --drive-writes (100 by default) it ends all the same, and results tell what is known: at least, or at most.
+        /// --drive-writes (200 by default) it ends all the same, and results tell what is known: at least, or at most.
         until: word("steady"), "WHAT", of "steady", without writes => |run, _steady| run.end_when_steady();
         files "Ends when the write amplification of every FTL is steady: steady.";
         python "Literal[\"steady\"]";

@@ -24,6 +24,9 @@ pub(crate) const FAULTS: Version = ("faults", 1);
 /// What goes to an SLC cache, and when it is folded.
 pub(crate) const SLC_CACHE: Version = ("slc-cache", 1);
 
+/// When a run ends that ends when it is steady.
+pub(crate) const STEADY: Version = ("steady", 1);
+
 /// How requests of a trace are read.
 pub(crate) const TRACES: Version = ("traces", format::VERSION);
 
@@ -61,7 +64,7 @@ fn current() -> BTreeSet<Version> {
     let ftls = ftls.filter_map(|name| registry::decisions(&name.parse().ok()?).ok());
     let pieces = ftls.flat_map(|of| of.pieces().to_vec());
     let generators = GENERATORS.iter().map(|info| (info.name, info.version));
-    let own = [SIMULATION, CLOCK, FAULTS, SLC_CACHE, TRACES, results()];
+    let own = [SIMULATION, CLOCK, FAULTS, SLC_CACHE, STEADY, TRACES, results()];
     pieces.map(|piece| (piece.name, piece.version)).chain(generators).chain(own).collect()
 }
 

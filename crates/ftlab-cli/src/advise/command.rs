@@ -35,7 +35,7 @@ pub(super) fn command(args: &AdviseArgs, advice: &Advice) -> Option<String> {
             option("--drive-writes", (!is_usual).then(|| drives.to_string()));
         }
     }
-    if base.repeat && !matches!(base.length, Length::UntilSteady(_)) {
+    if base.repeat {
         words.push("--repeat".to_owned());
     }
     if drive.ignore_trims {

@@ -850,11 +850,30 @@ fn a_short_trace_is_repeated_until_it_is_steady_and_the_header_says_so() {
     let run =
         "run t.csv --map op=1,off:bytes=2,len:bytes=3 --logical 16MiB --op 20% --ftl 1r-greedy";
     let once = place.ftlab(run).stdout;
-    assert!(once.contains("too short") && once.contains("0.73 drive writes are too few"), "{once}");
-    let steady = place.ftlab(&format!("{run} --until steady"));
-    for part in ["the trace again and again, until all FTLs are steady, at most", "    steady"] {
-        assert!(steady.stdout.contains(part), "{part:?} is not in {}", steady.stdout);
+    assert!(once.contains("too short") && once.contains("not steady: 0.73 of 8.0 drive writes or more"), "{once}");
+    let alone = place.ftlab(&format!("{run} --until steady")).stdout;
+    let remedy = "not steady: 0.73 of 8.0 drive writes or more (--repeat runs the trace again).";
+    assert!(alone.contains(remedy) && !alone.contains("again and again"), "{alone}");
+    let steady = place.ftlab(&format!("{run} --until steady --repeat"));
+    for part in [
+        "the trace again and again, until all FTLs are steady, at most",
+        "    steady",
+        "WAF of\n",
+        "In the steady state, 1r-greedy writes",
+    ] {
+        let found = steady.stdout.contains(part.trim_end());
+        assert!(found, "{part:?} is not in {}", steady.stdout);
     }
+    // One look is the headline, the mean of the whole run stands beside it.
+    let json = place.ftlab(&format!("{run} --until steady --repeat --json")).json();
+    let run_of = &json["runs"][0];
+    assert_eq!(run_of["steady_waf"], run_of["settling"]["window_waf"]);
+    assert_ne!(run_of["steady_waf"], run_of["waf"]);
+    let rows: Vec<_> = steady.stdout.lines().filter(|line| line.starts_with("1r-greedy")).collect();
+    let number = format!("{:.4}", run_of["steady_waf"].as_f64().unwrap());
+    assert_eq!(rows[0].split_whitespace().nth(1), Some(number.as_str()), "{rows:?}");
+    let bound = place.ftlab(&format!("{run} --until steady --repeat --drive-writes 9 --op 4%"));
+    assert!(bound.stdout.contains("1r-greedy is not steady after 9.0 drive writes: "), "{}", bound.stdout);
     let again = place.ftlab(&format!("{run} --repeat --drive-writes 3 --json")).json();
     assert_eq!(again["runs"][0]["host_writes"], 3 * 4096);
     let pts = place.ftlab(&format!("{run} --precondition pts")).stdout;

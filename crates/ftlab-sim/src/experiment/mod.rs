@@ -37,7 +37,7 @@ pub const BATCH_WRITES: u64 = 256 * 1024;
 pub const GENERATOR_DRIVE_WRITES: f64 = 4.0;
 
 /// Drive writes after which a run ends that has not become steady, if nothing else is given.
-pub const UNTIL_STEADY_DRIVE_WRITES: f64 = 100.0;
+pub const UNTIL_STEADY_DRIVE_WRITES: f64 = 200.0;
 
 /// How many host page writes are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -290,6 +290,7 @@ impl Experiment {
         let mut all = vec![versions::SIMULATION];
         all.extend(self.timing.is_some().then_some(versions::CLOCK));
         all.extend(self.faults.is_some().then_some(versions::FAULTS));
+        all.extend(self.until_steady().is_some().then_some(versions::STEADY));
         all.extend(self.drive.slc_cache.is_some().then_some(versions::SLC_CACHE));
         match &self.workload {
             Workload::Generator(spec) => all.extend(ftlab_workload::versions(spec)?),

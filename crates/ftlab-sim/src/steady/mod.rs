@@ -46,7 +46,7 @@ const PATIENCE_DRIVE_WRITES: u64 = 32;
 const TOLERANCE: f64 = 0.03;
 /// What is always left unknown: where hardly anything is moved, a share of it is nothing.
 const TOLERANCE_MIN: f64 = 0.002;
-/// Batches of fewer rounds or passes tell nothing of their spread.
+/// Fewer batches tell nothing of their spread.
 const BATCHES_MIN: usize = 8;
 
 /// Host writes of a round.
@@ -219,8 +219,9 @@ impl Rounds {
         let batches = statistic::batches(window, pass);
         if batches.len() < BATCHES_MIN {
             // Passes are too few to be compared.
-            let passes = self.filling as f64 + (BATCHES_MIN + 1) as f64 * pass * 4.0 / 3.0;
-            return Settling { needed_rounds: needed_rounds.max(passes.ceil() as u64), ..early };
+            let share = counted.len() as f64 / window.len() as f64;
+            let passes = self.filling as f64 + BATCHES_MIN as f64 * pass * share;
+            return Settling { needed_rounds: passes.ceil() as u64, ..early };
         }
         let fit = Fit::of(&batches).widened(looks::deviations(looks));
         Settling { window_rounds: window.len() as u64, ..conclusion(&fit, window.len(), early) }

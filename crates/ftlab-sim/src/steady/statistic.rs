@@ -57,6 +57,7 @@ pub(super) fn batches(rounds: &[f64], pass: f64) -> Vec<f64> {
 /// A straight line through a series.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fit {
+    batches: usize,
     pub(super) mean: f64,
     /// From its beginning to its end.
     pub(super) change: f64,
@@ -84,6 +85,7 @@ impl Fit {
         let variance = squares / (count - 2.0) * inflation(&left, squares);
         let change_deviation = 2.0 * (variance / spread).sqrt();
         Self {
+            batches: values.len(),
             mean,
             change: 2.0 * slope,
             mean_error: (variance / count).sqrt(),
@@ -92,8 +94,10 @@ impl Fit {
         }
     }
 
-    /// The same with errors of so many standard deviations.
+    /// The same with errors of so many standard deviations; of more if there are few batches, as Student's t has.
     pub(super) fn widened(self, deviations: f64) -> Self {
+        let few = |batches: usize| 1.0 + 3.0 / (batches as f64 - 2.0);
+        let deviations = deviations * few(self.batches) / few(BATCHES_MAX);
         Self {
             mean_error: self.mean_error * deviations,
             change_error: self.change_error * deviations,

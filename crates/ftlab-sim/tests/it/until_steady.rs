@@ -45,31 +45,53 @@ fn all_are(runs: &[RunResult], verdict: Verdict) -> bool {
 }
 
 #[test]
-fn a_run_ends_with_the_round_in_which_the_last_ftl_is_steady_whatever_the_batches() {
-    let experiment = experiment(generator("hotcold"), 50.0);
+fn a_run_ends_with_the_look_at_which_all_ftls_are_steady_whatever_the_batches() {
+    let experiment = experiment(generator("hotcold"), 100.0);
     let result = experiment.run(&mut ()).unwrap();
     let writes = result.runs[0].host_writes;
     assert!(all_are(&result.runs, Verdict::Steady));
-    assert!(writes.is_multiple_of(PAGES / 4) && writes < 50 * PAGES, "{writes}");
+    assert!(writes.is_multiple_of(PAGES / 4) && writes >= 8 * PAGES, "{writes}");
     assert!(result.runs.iter().all(|run| run.host_writes == writes));
+    for run in &result.runs {
+        let (steady, settling) = (run.steady_waf.unwrap(), run.settling);
+        assert!(settling.window_rounds < settling.rounds && settling.turnovers.unwrap() >= 2.0);
+        assert!(settling.at_least.unwrap() <= steady && steady <= settling.at_most.unwrap());
+        assert!((steady - run.waf).abs() > 1e-6, "the transient is in one of them only");
+    }
     let small = Experiment { batch_writes: 100, threads: Some(1), ..experiment.clone() };
     assert_eq!(small.run(&mut ()).unwrap().runs[1].relocations, result.runs[1].relocations);
-    // One round less was not enough.
-    let length = Length::Writes(writes - PAGES / 4);
-    let shorter = Experiment { length, ..experiment }.run(&mut ()).unwrap();
-    assert!(!all_are(&shorter.runs, Verdict::Steady) || shorter.runs[0].settling.rounds < 8);
+    // A longer limit changes nothing, and a run of ten times the length has the same amplification.
+    let longer = Experiment { length: Length::UntilSteady(500.0), ..experiment.clone() };
+    assert_eq!(longer.run(&mut ()).unwrap().runs[0].host_writes, writes);
+    let ten = Experiment { length: Length::Writes(10 * writes), ..experiment }.run(&mut ()).unwrap();
+    for (run, ten) in result.runs.iter().zip(&ten.runs) {
+        let (steady, long) = (run.steady_waf.unwrap(), ten.steady_waf.unwrap());
+        assert!((steady - long).abs() < 0.03 * (long - 1.0), "{steady} and {long}");
+    }
 }
 
 #[test]
-fn a_short_trace_is_repeated() {
-    let short = experiment(trace(1000), 50.0);
-    let once = Experiment { length: Length::OfWorkload, repeat: false, ..short.clone() }
-        .run(&mut ())
-        .unwrap();
-    assert!(all_are(&once.runs, Verdict::TooShort));
+fn a_short_trace_is_repeated_if_that_is_asked_for() {
+    let short = experiment(trace(1000), 100.0);
+    for length in [Length::OfWorkload, short.length] {
+        let once = Experiment { length, repeat: false, ..short.clone() }.run(&mut ()).unwrap();
+        assert!(all_are(&once.runs, Verdict::TooShort) && once.runs[0].host_writes == 1000);
+        assert!(once.runs.iter().all(|run| run.steady_waf.is_none()));
+    }
     let result = short.run(&mut ()).unwrap();
     assert!(all_are(&result.runs, Verdict::Steady), "{:?}", result.runs[0].settling);
-    assert!(result.config.until_steady && result.runs[0].host_writes >= 2 * PAGES);
+    assert!(result.config.until_steady && result.runs[0].host_writes >= 8 * PAGES);
+}
+
+#[test]
+fn passes_of_a_repeated_trace_are_compared() {
+    let mut of = experiment(trace(5 * PAGES), 200.0);
+    of.ftls.truncate(1);
+    let result = of.run(&mut ()).unwrap();
+    let run = &result.runs[0];
+    assert_eq!(run.settling.verdict, Verdict::Steady, "{:?}", run.settling);
+    // Eight without the quarter before them.
+    assert!(run.host_writes >= 53 * PAGES, "{}", run.host_writes);
 }
 
 #[test]
@@ -91,6 +113,7 @@ fn what_never_becomes_steady_ends_all_the_same() {
     let result = experiment(generator("uniform"), 1.0).run(&mut ()).unwrap();
     assert_eq!(result.runs[0].host_writes, PAGES);
     assert!(all_are(&result.runs, Verdict::TooShort));
+    assert_eq!(result.runs[0].settling.rounds, 4);
 }
 
 #[test]
