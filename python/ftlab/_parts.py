@@ -50,6 +50,7 @@ class RunParts:
     seconds: float
     settling: dict[str, Any]
     slc: dict[str, Any] | None
+    steady_waf: float | None
     streams: list[dict[str, Any]]
     switch_merges: int
     timing: dict[str, Any] | None

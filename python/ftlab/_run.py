@@ -100,9 +100,10 @@ def run(
         Begins a trace again when it ends, until `writes`, `drive_writes` (4 by default) or `until` ends the
         run.
     until : {"steady"}, optional
-        Ends when the write amplification of every FTL is steady: the last five rounds of a quarter drive
-        write pass the test of SNIA's PTS, and the last half of the run has no trend. A trace is repeated
-        until then; after `drive_writes` (100 by default) it ends all the same.
+        Ends when the write amplification of every FTL is steady: a run of ten times the length would have the
+        same, within 3% of WAF - 1. That takes 8 drive writes at least; a trace that has fewer needs `repeat`.
+        After `drive_writes` (200 by default) it ends all the same, and results tell what is known: at least,
+        or at most.
     seed : int, default 1
         Seed of generator and random fill: same seed, same result.
     interval : int, optional

@@ -5,7 +5,8 @@
 
 use ftlab_sim::result::{ExperimentResult, RunResult};
 use ftlab_sim::{
-    DriveOptions, Experiment, Length, Logical, Physical, UNTIL_STEADY_DRIVE_WRITES, Verdict, Workload,
+    DriveOptions, Experiment, Length, Logical, Physical, UNTIL_STEADY_DRIVE_WRITES, Verdict,
+    Workload,
 };
 use ftlab_spec::Share;
 use ftlab_trace::{Layout, OpenOptions};
@@ -134,7 +135,9 @@ impl Outcome {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("give the folder of the samples")?;
-    println!("| workload | FTL | OP | drive writes | answer | whole run | the rest of ten times the length | off |");
+    println!(
+        "| workload | FTL | OP | drive writes | answer | whole run | the rest of ten times the length | off |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     let (mut steady, mut bounds) = (Vec::new(), Vec::new());
     for cell in cells() {

@@ -850,7 +850,10 @@ fn a_short_trace_is_repeated_until_it_is_steady_and_the_header_says_so() {
     let run =
         "run t.csv --map op=1,off:bytes=2,len:bytes=3 --logical 16MiB --op 20% --ftl 1r-greedy";
     let once = place.ftlab(run).stdout;
-    assert!(once.contains("too short") && once.contains("not steady: 0.73 of 8.0 drive writes or more"), "{once}");
+    assert!(
+        once.contains("too short") && once.contains("not steady: 0.73 of 8.0 drive writes or more"),
+        "{once}"
+    );
     let alone = place.ftlab(&format!("{run} --until steady")).stdout;
     let remedy = "not steady: 0.73 of 8.0 drive writes or more (--repeat runs the trace again).";
     assert!(alone.contains(remedy) && !alone.contains("again and again"), "{alone}");
@@ -873,7 +876,11 @@ fn a_short_trace_is_repeated_until_it_is_steady_and_the_header_says_so() {
     let number = format!("{:.4}", run_of["steady_waf"].as_f64().unwrap());
     assert_eq!(rows[0].split_whitespace().nth(1), Some(number.as_str()), "{rows:?}");
     let bound = place.ftlab(&format!("{run} --until steady --repeat --drive-writes 9 --op 4%"));
-    assert!(bound.stdout.contains("1r-greedy is not steady after 9.0 drive writes: "), "{}", bound.stdout);
+    assert!(
+        bound.stdout.contains("1r-greedy is not steady after 9.0 drive writes: "),
+        "{}",
+        bound.stdout
+    );
     let again = place.ftlab(&format!("{run} --repeat --drive-writes 3 --json")).json();
     assert_eq!(again["runs"][0]["host_writes"], 3 * 4096);
     let pts = place.ftlab(&format!("{run} --precondition pts")).stdout;

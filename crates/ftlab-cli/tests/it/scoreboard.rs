@@ -138,7 +138,11 @@ fn the_command_of_an_answer_runs_the_drive_that_it_rests_on() {
     let place = Place::new();
     let long = short_trace(false).repeat(3);
     for (trace, options, run_options) in [
-        (short_trace(true), "--fill random --seed 3 --reserve 5", "--until steady --drive-writes 30 --repeat"),
+        (
+            short_trace(true),
+            "--fill random --seed 3 --reserve 5",
+            "--until steady --drive-writes 30 --repeat",
+        ),
         (long, "", "--warmup-writes 4500 --writes 4500 --repeat"),
         (short_trace(true), "--once --compact", ""),
     ] {

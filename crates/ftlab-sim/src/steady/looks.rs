@@ -9,7 +9,9 @@ const WRONG: f64 = 0.05;
 
 /// All looks, by their rounds.
 fn all() -> impl Iterator<Item = u64> {
-    std::iter::successors(Some(FIRST), |rounds| Some(rounds + (*rounds as f64 * APART).ceil() as u64))
+    std::iter::successors(Some(FIRST), |rounds| {
+        Some(rounds + (*rounds as f64 * APART).ceil() as u64)
+    })
 }
 
 /// Whether a run of so many rounds is looked at.

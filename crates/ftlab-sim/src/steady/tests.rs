@@ -8,7 +8,8 @@ struct Noise(u64);
 impl Noise {
     /// From 0 to 1.
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
@@ -69,7 +70,7 @@ fn passes(correlation: f64, deviation: f64, transient: impl Fn(u64) -> f64) -> [
 
 #[test]
 fn of_stationary_series_hardly_any_is_called_steady_at_a_wrong_value() {
-    for (correlation, deviation, least) in [(0.0, 0.05, 390), (0.5, 0.05, 350), (0.9, 0.05, 100)] {
+    for (correlation, deviation, least) in [(0.0, 0.05, 390), (0.5, 0.05, 300), (0.9, 0.05, 100)] {
         let [wrong, ended] = passes(correlation, deviation, |_| 0.0);
         assert!(ended >= least, "{ended} end with a correlation of {correlation}");
         assert!(wrong * 20 <= ended, "{wrong} of {ended} with a correlation of {correlation}");
@@ -81,7 +82,10 @@ fn a_slow_approach_is_waited_for() {
     for drive_writes in [1.0, 4.0, 16.0, 64.0] {
         let rounds = 4.0 * drive_writes;
         let [wrong, ended] = passes(0.3, 0.03, |round| -0.6 * (-(round as f64) / rounds).exp());
-        assert!(wrong * 20 <= 400, "{wrong} of {ended} are wrong, approaching in {drive_writes} drive writes");
+        assert!(
+            wrong * 20 <= 400,
+            "{wrong} of {ended} are wrong, approaching in {drive_writes} drive writes"
+        );
         assert!(drive_writes > 4.0 || ended >= 350, "only {ended}, approaching in {drive_writes}");
     }
 }
@@ -103,23 +107,32 @@ fn a_ramp_is_rising_and_has_a_bound_below_what_comes() {
     let falling = looks(400, 0, |round| 3.0 - 0.005 * round as f64);
     let last = falling.last().unwrap();
     assert_eq!((last.verdict, last.at_least), (Verdict::Falling, None));
-    assert!(last.at_most.unwrap() < 2.1 && last.bound().unwrap().starts_with("at most "));
+    let end = 4.0 - 0.005 * last.rounds as f64;
+    assert!(last.at_most.unwrap() < 1.02 * end && last.bound().unwrap().starts_with("at most "));
 }
 
 #[test]
 fn a_pair_of_rounds_that_changed_places_silences_no_rise() {
     let rise = |round: u64| 0.5 + 0.01 * round as f64;
-    let swapped = |round: u64| rise(if round % 7 == 3 { round + 1 } else if round % 7 == 4 { round - 1 } else { round });
+    let swapped = |round: u64| {
+        rise(if round % 7 == 3 {
+            round + 1
+        } else if round % 7 == 4 {
+            round - 1
+        } else {
+            round
+        })
+    };
     assert_eq!(first_steady(&looks(300, 0, swapped)), None);
 }
 
 #[test]
 fn a_step_is_the_end_of_a_transient() {
-    let run = looks(200, 0, |round| if round < 40 { 0.2 } else { 1.0 });
+    let run = looks(200, 0, |round| if round < 20 { 0.2 } else { 1.0 });
+    assert_eq!(run[0].verdict, Verdict::Rising, "{:?}", run[0]);
     let steady = first_steady(&run).unwrap();
-    assert!(steady.rounds > 40 && (steady.steady_waf().unwrap() - 2.0).abs() < 0.03, "{steady:?}");
-    // Before the step, it was steady: what comes later cannot be seen.
-    assert_eq!(first_steady(&looks(200, 0, |round| if round < 20 { 0.2 } else { 1.0 })).unwrap().window_waf, Some(2.0));
+    assert!((steady.steady_waf().unwrap() - 2.0).abs() < 1e-9, "{steady:?}");
+    assert!(steady.rounds - steady.window_rounds >= 20, "{steady:?}");
 }
 
 #[test]
@@ -128,7 +141,10 @@ fn one_round_that_erases_nothing_begins_it_again() {
     (0..20).for_each(|_| rounds.push(1.0, 0, 0));
     (0..31).for_each(|_| rounds.push(2.0, 1, 0));
     let short = rounds.settling(given(None));
-    assert_eq!((short.verdict, short.needed_rounds, short.steady_waf()), (Verdict::TooShort, 52, None));
+    assert_eq!(
+        (short.verdict, short.needed_rounds, short.steady_waf()),
+        (Verdict::TooShort, 52, None)
+    );
     assert_eq!(short.drive_writes(), [12.75, 13.0]);
     rounds.push(2.0, 1, 0);
     assert_eq!(rounds.settling(given(None)).steady_waf(), Some(2.0), "and 1.0 is not in the mean");

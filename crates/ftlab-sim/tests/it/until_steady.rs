@@ -63,7 +63,8 @@ fn a_run_ends_with_the_look_at_which_all_ftls_are_steady_whatever_the_batches() 
     // A longer limit changes nothing, and a run of ten times the length has the same amplification.
     let longer = Experiment { length: Length::UntilSteady(500.0), ..experiment.clone() };
     assert_eq!(longer.run(&mut ()).unwrap().runs[0].host_writes, writes);
-    let ten = Experiment { length: Length::Writes(10 * writes), ..experiment }.run(&mut ()).unwrap();
+    let ten =
+        Experiment { length: Length::Writes(10 * writes), ..experiment }.run(&mut ()).unwrap();
     for (run, ten) in result.runs.iter().zip(&ten.runs) {
         let (steady, long) = (run.steady_waf.unwrap(), ten.steady_waf.unwrap());
         assert!((steady - long).abs() < 0.03 * (long - 1.0), "{steady} and {long}");
