@@ -114,9 +114,12 @@ impl Outcome {
         self.run.settling.verdict == Verdict::Steady
     }
 
-    /// How far the steady value is from the rest, as a share of WAF - 1 of the rest.
+    /// How far the steady value is from the rest, as a share of WAF - 1 of the rest; none where hardly anything is
+    /// moved.
     fn off(&self) -> Option<f64> {
-        Some((self.run.steady_waf? - self.rest) / (self.rest - 1.0).max(f64::EPSILON))
+        let moved = self.rest - 1.0;
+        let off = (self.run.steady_waf? - self.rest) / moved;
+        (moved > TOLERANCE_MIN).then_some(off)
     }
 
     /// Whether what was said is right.

@@ -118,7 +118,7 @@ fn the_number_that_is_asked_for_is_that_of_the_changed_part() {
             row.is_some_and(|row| row.parts.iter().any(|own| own.name == part))
         }
     };
-    for part in ["engine", "simulation", "traces", "clock", "faults", "slc-cache"] {
+    for part in ["engine", "simulation", "traces", "clock", "faults", "slc-cache", "steady"] {
         assert_eq!(asked(with(part)), [part]);
     }
     assert!(ROWS.iter().filter(|row| is_run(row)).count() > 190);

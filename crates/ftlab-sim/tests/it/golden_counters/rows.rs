@@ -47,7 +47,7 @@ impl Part {
         let set = |what: &str, file: &str| format!("{name}: {next} for {what} in crates/{file}");
         match (name.as_str(), kind) {
             ("traces", _) => set("VERSION", "ftlab-trace/src/format/mod.rs"),
-            ("simulation" | "clock" | "faults" | "slc-cache", _) => {
+            ("simulation" | "clock" | "faults" | "slc-cache" | "steady", _) => {
                 set("its constant", "ftlab-sim/src/versions.rs")
             }
             ("engine" | "hybrid", None) => set("its constant", "ftlab-ftl/src/engine.rs"),
@@ -240,7 +240,7 @@ const CHANGES: &[Change] = &[
     ("interval=777", |of| of.interval_writes = Some(777)),
     ("ignore-trims", |of| of.ignore_trims = true),
     ("repeat", |of| (of.repeat, of.length) = (true, Length::Writes(70_000))),
-    ("until=steady", |of| (of.repeat, of.length) = (true, Length::UntilSteady(12.0))),
+    ("until=steady", |of| (of.repeat, of.length) = (true, Length::UntilSteady(40.0))),
     ("wrap", |of| (of.wrap, of.drive.logical) = (true, Logical::Pages(5000))),
     ("page-size=8KiB", |of| of.drive.page_bytes = 8192),
     ("usual drive", |of| {
