@@ -186,7 +186,7 @@ fn windows_leave_out_what_differs_and_batches_are_whole_passes() {
     assert_eq!(means.len(), 14);
     assert!(means.iter().all(|mean| (mean - 3.0).abs() < 1e-9), "{means:?}");
     assert_eq!(batches(&saw, 0.0).len(), 20);
-    assert!(batches(&saw[..10], 7.5).len() == 1 && batches(&[1.0], 0.0) == [1.0]);
+    assert!(batches(&saw[..10], 7.5).len() == 1 && batches(&[1.0], 0.0).len() == 1);
 }
 
 #[test]
