@@ -69,29 +69,41 @@ options! { DRIVE_OPTIONS of DriveOptions: under "Drive" {
             => |drive, pages| drive.logical = Logical::Pages(pages);
         files "What the host can address, in pages.";
         python "int";
+        had |drive| drive.asked_pages().map(|pages| pages.to_string());
         /// Bytes per page, a multiple of 512.
         page_size: page_size, "SIZE" = "4KiB" => |drive, bytes| drive.page_bytes = bytes;
         files "Bytes per page; 4KiB.";
         python "str | int";
+        had |drive| Some(drive.page_bytes.to_string());
         /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
         /// below 1 GiB.
         pages_per_block: by_value::<u32>, "N" => |drive, pages| drive.pages_per_block = Some(pages);
         files "Pages per erase block; by default as many as are usual for the size of the drive, up to 512.";
         python "int";
+        had |drive| drive.pages_per_block.map(|pages| pages.to_string());
         /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is
         /// given. For hybrid-mapped FTLs it is the log space, including the one or two blocks that they
         /// merge into.
         op: by_text::<Share>, "SHARE" => |drive, share| drive.physical = Physical::OverProvisioning(share);
         files "Over-provisioning, (physical - logical) / logical; 10%.";
         python "str | float";
+        had |drive| match drive.physical {
+            Physical::OverProvisioning(share) => Some(share.0.to_string()),
+            Physical::Blocks(_) => None,
+        };
         /// Number of erase blocks.
         blocks: by_value::<u32>, "N", instead of op => |drive, blocks| drive.physical = Physical::Blocks(blocks);
         files "Erase blocks, instead of `op`.";
         python "int";
+        had |drive| match drive.physical {
+            Physical::Blocks(blocks) => Some(blocks.to_string()),
+            Physical::OverProvisioning(_) => None,
+        };
         /// Free blocks that host writes may not use; hybrid-mapped FTLs and page have their own rules.
         reserve: by_value::<u32>, "BLOCKS" = "4" => |drive, blocks| drive.reserve_blocks = blocks;
         files "Free blocks that host writes may not take; 4.";
         python "int";
+        had |drive| Some(drive.reserve_blocks.to_string());
         /// Collects early, after host writes, while less than this share of the blocks is free; off by
         /// default.
         gc_start: by_text::<Share>, "SHARE" => |drive, share| drive.early = Some(EarlyCollection::new(share, None));

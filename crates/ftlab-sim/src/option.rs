@@ -32,6 +32,8 @@ pub struct OptionOf<T> {
     pub needs: Option<&'static str>,
     /// How it is told in results, where it is left out if it is off.
     pub told: Option<Told<T>>,
+    /// What was given for it, as a number or a text; of those that a publication's setup may name.
+    pub had: Option<fn(&T) -> Option<String>>,
     pub(crate) check: fn(&str) -> Result<(), String>,
     pub(crate) set: fn(&mut T, &str) -> Result<(), String>,
 }
@@ -115,6 +117,7 @@ macro_rules! options {
         $(, without $($excluded:ident)|+)? $(, with $needed:ident)?
         => |$one:ident, $value:ident| $set:expr;
         $(files $brief:literal;)? python $python:literal;
+        $(had |$had_one:ident| $had:expr;)?
         $(results $title:literal or $off:literal: $sentence:literal => |$told_one:ident| $print:expr;)?
     )+ })+) => {
         /// Every option, in the order in which they are listed.
@@ -142,6 +145,11 @@ macro_rules! options {
                     without: &[$($(::std::stringify!($excluded)),+)?],
                     needs: $crate::option::first(&[$(::std::stringify!($needed))?]),
                     told,
+                    had: {
+                        let had: &[fn(&$of) -> ::std::option::Option<String>] =
+                            &[$(|$had_one| $had)?];
+                        had.first().copied()
+                    },
                     check: |text| ($read)(text).map(|_| ()),
                     set: |$one: &mut $of, text| {
                         let $value = ($read)(text)?;

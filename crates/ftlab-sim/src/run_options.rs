@@ -24,6 +24,7 @@ options! { RUN_OPTIONS of Experiment:
         timing: by_text::<Spec>, "NAME[:KEY=VALUE,...]" => |run, timing| run.timing = Some(timing);
         files "Simulates time, such as slc:channels=4.";
         python "str";
+        had |run| run.timing.as_ref().map(Spec::to_string);
         /// Takes addresses beyond the drive modulo its size, instead of rejecting them.
         wrap: by_value::<bool>, "" => |run, on| run.wrap = on;
         files "Whether addresses beyond the drive are taken modulo its size.";
@@ -54,6 +55,7 @@ options! { RUN_OPTIONS of Experiment:
         warmup_writes: by_value::<u64>, "N" = "0" => |run, writes| run.warmup_writes = writes;
         files "Host page writes that are executed after the fill and not counted.";
         python "int";
+        had |run| Some(run.warmup_writes.to_string());
         /// Host page writes that are not counted, as a multiple of the logical capacity, which is given too.
         warmup_drive_writes: drive_writes, "X", instead of warmup_writes
             => |run, drives| run.warmup_writes = run.writes_of_drive(drives)?;
@@ -64,6 +66,10 @@ options! { RUN_OPTIONS of Experiment:
         writes: by_value::<u64>, "N" => |run, writes| run.length = Length::Writes(writes);
         files "Host page writes that are counted at most; all of a trace.";
         python "int";
+        had |run| match run.length {
+            Length::Writes(writes) => Some(writes.to_string()),
+            _ => None,
+        };
         /// Maximum number of host page writes to count, as a multiple of the logical capacity.
         drive_writes: drive_writes, "X", instead of writes => |run, drives| run.length = match run.length {
             Length::UntilSteady(_) => Length::UntilSteady(drives),
@@ -71,6 +77,10 @@ options! { RUN_OPTIONS of Experiment:
         };
         files "Drive writes that are counted at most; 4 of a generator.";
         python "float";
+        had |run| match run.length {
+            Length::DriveWrites(drives) => Some(drives.to_string()),
+            _ => None,
+        };
         /// Begins a trace again when it ends, until --writes, --drive-writes (4 by default) or --until ends the run.
         repeat: by_value::<bool>, "" => |run, on| run.repeat |= on;
         files "Whether a trace begins again when it ends.";

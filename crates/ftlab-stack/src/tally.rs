@@ -31,6 +31,7 @@ impl Tally {
             slc: self.slc.since(&earlier.slc),
         }
     }
+
     /// Flash pages programmed for a cause, if `seen` has watched the same span. A drive that becomes read-only may count
     /// pages of its last block that it could not move.
     pub fn programs_for(&self, cause: Cause, seen: &Watch) -> u64 {

@@ -6,8 +6,7 @@ use super::plan::{Job, Plan, Point};
 use super::scalar::Scalar;
 use super::stated::Stated;
 use crate::error::ExperimentsError;
-use ftlab_sim::{Length, Physical, Workload};
-use ftlab_spec::Spec;
+use ftlab_sim::{DriveOptions, Experiment, Options, Workload};
 
 /// How far off a number of the setup may be, as a share.
 const TOLERANCE: f64 = 0.1;
@@ -67,21 +66,39 @@ impl Of<'_> {
         let points = self.plan.points.iter().filter(|point| point.is_in(&self.stated.of));
         let on_axis: Vec<&str> = points.clone().filter_map(|point| point.label(name)).collect();
         if !on_axis.is_empty() {
-            let matches = on_axis.iter().any(|own| self.is_close(own, value));
-            return Ok((format!("{name} {value}"), Some(matches)));
+            let matching = on_axis.iter().find(|own| self.is_close(own, value));
+            let here = match matching {
+                Some(own) => (*own).to_owned(),
+                None => each_once(on_axis.iter().map(|own| (*own).to_owned())).join(", "),
+            };
+            return Ok((format!("{name} {here}"), Some(matching.is_some())));
         }
-        let mut found: Vec<String> = Vec::new();
-        for point in points {
-            let job =
-                job_of(self.plan, point).ok_or_else(|| self.wrong(format!("no run has {name}")))?;
-            let own = setting(job, name).unwrap_or_else(|| "by default".into());
-            if !found.contains(&own) {
-                found.push(own);
-            }
-        }
+        self.refuse_unknown(name)?;
+        let jobs = points.filter_map(|point| job_of(self.plan, point));
+        let own = |job| setting(job, name).unwrap_or_else(|| "by default".into());
+        let found = each_once(jobs.map(own));
         let matches =
             (!found.is_empty()).then(|| found.iter().all(|own| self.is_close(own, value)));
         Ok((format!("{name} {}", found.join(", ")), matches))
+    }
+
+    /// Refuses the name of a setting that there is not.
+    fn refuse_unknown(&self, name: &str) -> Result<(), Wrong> {
+        if name.starts_with("workload.") || name.starts_with("ftl.") {
+            return Ok(());
+        }
+        let of_drive =
+            DriveOptions::options().iter().map(|option| (&option.key, option.had.is_some()));
+        let of_run = Experiment::options().iter().map(|option| (&option.key, option.had.is_some()));
+        let known: Vec<&str> =
+            of_drive.chain(of_run).filter(|(_, had)| *had).map(|(key, _)| key.as_str()).collect();
+        if known.contains(&name) {
+            return Ok(());
+        }
+        let known = known.join(", ");
+        Err(self.wrong(format!(
+            "there is no setting {name:?}; there are {known}, workload.KEY, ftl.KEY and the axes"
+        )))
     }
 
     fn by_metric(
@@ -110,6 +127,17 @@ impl Of<'_> {
     }
 }
 
+/// Texts, each once.
+fn each_once(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut once: Vec<String> = Vec::new();
+    for text in texts {
+        if !once.contains(&text) {
+            once.push(text);
+        }
+    }
+    once
+}
+
 /// A number, or a percentage as a share.
 fn number(text: &str) -> Option<f64> {
     match text.strip_suffix('%') {
@@ -134,29 +162,48 @@ fn setting(job: &Job, name: &str) -> Option<String> {
     if let Some(key) = name.strip_prefix("ftl.") {
         return experiment.ftls.iter().find_map(|spec| spec.get(key)).map(str::to_owned);
     }
-    match name {
-        "logical-pages" => drive.asked_pages().map(|pages| pages.to_string()),
-        "page-size" => Some(drive.page_bytes.to_string()),
-        "pages-per-block" => drive.pages_per_block.map(|pages| pages.to_string()),
-        "blocks" => match drive.physical {
-            Physical::Blocks(blocks) => Some(blocks.to_string()),
-            Physical::OverProvisioning(_) => None,
-        },
-        "op" => match drive.physical {
-            Physical::OverProvisioning(share) => Some(share.0.to_string()),
-            Physical::Blocks(_) => None,
-        },
-        "reserve" => Some(drive.reserve_blocks.to_string()),
-        "warmup-writes" => Some(experiment.warmup_writes.to_string()),
-        "writes" => match experiment.length {
-            Length::Writes(writes) => Some(writes.to_string()),
-            _ => None,
-        },
-        "drive-writes" => match experiment.length {
-            Length::DriveWrites(drives) => Some(drives.to_string()),
-            _ => None,
-        },
-        "timing" => experiment.timing.as_ref().map(Spec::to_string),
-        _ => None,
+    let of_drive = DriveOptions::options().iter().find(|option| option.key == name);
+    let of_run = Experiment::options().iter().find(|option| option.key == name);
+    let had_by_drive = of_drive.and_then(|option| option.had?(drive));
+    had_by_drive.or_else(|| of_run.and_then(|option| option.had?(experiment)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::{ExperimentFile, Recorded, Scale};
+
+    fn line(setting: &str, value: &str) -> Result<StatedLine, ExperimentsError> {
+        let text = format!(
+            "title = \"t\"\nworkloads = [\"zipf:theta=0.9\"]\nftls = [\"1r-greedy\"]\n\
+             stated = [{{ says = \"s\", setting = \"{setting}\", value = \"{value}\" }}]\n\
+             [drive]\nlogical = \"16MiB\"\nop = \"{{op}}\"\n[run]\nwrites = 5000\n\
+             [grid]\nop = [\"10%\", \"20%\"]"
+        );
+        let plan = Plan::new(ExperimentFile::parse("t.toml".as_ref(), text)?, Scale::FULL)?;
+        let unmeasured = Recorded::parse(&plan, "seed").unwrap();
+        Ok(stated(&plan, &unmeasured)?.remove(0))
+    }
+
+    #[test]
+    fn a_line_has_what_the_runs_have_and_not_what_is_stated() {
+        for (setting, value, here, matches) in [
+            ("op", "0.105", "op 10%", true),
+            ("op", "0.3", "op 10%, 20%", false),
+            ("logical-pages", "4100", "logical-pages 4096", true),
+            ("writes", "9000", "writes 5000", false),
+            ("blocks", "7", "blocks by default", false),
+            ("workload.theta", "0.9", "workload.theta 0.9", true),
+        ] {
+            let line = line(setting, value).unwrap();
+            assert_eq!((line.here.as_str(), line.matches), (here, Some(matches)));
+        }
+    }
+
+    #[test]
+    fn a_setting_that_there_is_not_is_refused_with_those_that_there_are() {
+        let error = line("pages", "7").unwrap_err().to_string();
+        assert!(error.contains("there is no setting \"pages\""), "{error}");
+        assert!(error.contains("logical-pages, page-size") && error.contains("axes"), "{error}");
     }
 }

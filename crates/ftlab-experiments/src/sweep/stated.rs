@@ -11,8 +11,8 @@ use serde::Deserialize;
 pub struct Stated {
     /// The number, in the words of the publication.
     pub says: Scalar,
-    /// The setting that matches it: logical-pages, page-size, pages-per-block, blocks, op, reserve, writes,
-    /// drive-writes, warmup-writes, timing; `workload.KEY` or `ftl.KEY` of a parameter; or an axis.
+    /// The setting that matches it: an option of the drive or the run that is a number, or the timing;
+    /// `workload.KEY` or `ftl.KEY` of a parameter; or an axis.
     pub setting: Option<String>,
     /// The metric that matches it.
     pub metric: Option<Scalar>,
