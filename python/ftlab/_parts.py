@@ -44,6 +44,7 @@ class RunParts:
     relocations: int
     running_cold_region_share: list[float] | None
     running_erases: list[int]
+    running_groups: list[int] | None
     running_host_bytes: list[int] | None
     running_relocations: list[int]
     running_waf: list[float]

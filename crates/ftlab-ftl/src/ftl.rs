@@ -139,6 +139,11 @@ pub trait Ftl: Send {
         self.inner()?.slc_counts()
     }
 
+    /// Groups of pages alike in temperature that it keeps at present; none if their number never changes.
+    fn groups(&self) -> Option<u32> {
+        self.inner()?.groups()
+    }
+
     /// Its placement handles, if it has some.
     fn placement_handles(&self) -> Option<PlacementHandles> {
         self.inner()?.placement_handles()

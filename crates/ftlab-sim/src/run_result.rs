@@ -266,6 +266,8 @@ facts! {
             sweep(260, "cold-region", "share of the blocks that are the cold region at the end"),
             stored(110, "cold_region_share", Optional),
         ];
+        /// Groups of pages alike in temperature at the end of each interval; none if their number never changes.
+        running_groups: Option<Vec<u32>> = Series, "groups", from "the FTL" [running(160, "groups", Optional, 55)];
         /// Valid share of the collected blocks.
         victim_valid_share: VictimValidShare => tell;
         /// The streams that the FTL keeps apart.

@@ -250,6 +250,11 @@ impl AnyFtl {
         any!(&self.kind, ftl => ftl.streams())
     }
 
+    /// Groups of pages alike in temperature that it keeps at present; none if their number never changes.
+    pub fn groups(&self) -> Option<u32> {
+        any!(&self.kind, ftl => ftl.groups())
+    }
+
     /// Its placement handles, if it has some.
     pub fn placement_handles(&self) -> Option<PlacementHandles> {
         any!(&self.kind, ftl => ftl.placement_handles())

@@ -201,6 +201,7 @@ fn forget_series(run: &mut RunResult) {
     run.running_relocations = Vec::new();
     run.running_erases = Vec::new();
     run.running_cold_region_share = None;
+    run.running_groups = None;
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Numbers of a run by name.
 
 use super::columns::StoredRun;
+use super::series::cumulative;
 use ftlab_sim::fact::{Fact, Shown};
 use ftlab_sim::result::{Config, Moves, RunResult, TransactionsResult, shown};
 use ftlab_spec::SpecError;
@@ -76,6 +77,10 @@ macro_rules! metrics {
 
 fn derived() -> Vec<Metric> {
     metrics! {
+        52, "writes-until-waf-1.1", "share of the host writes before write amplification of an interval exceeds 1.1":
+            |run, _| Some(share_until(run.running_waf.iter().copied(), 1.1));
+        54, "writes-until-cumulative-waf-1.1", "the same of write amplification since counting began":
+            |run, _| Some(share_until(cumulative(&run.running_waf), 1.1));
         60, "host-writes-per-page", "the same per page that the host can address":
             |run, config| Some(run.host_writes as f64 / f64::from(config.drive.logical_pages));
         70, "copies", "pages moved by collections and merges": |run, _| Some(copies(run));
@@ -112,6 +117,10 @@ fn derived() -> Vec<Metric> {
             |run, _| normal_victims_valid(run);
         270, "cold-region-mean", "its mean over the run, the first tenth left out":
             |run, _| run.running_cold_region_share.as_deref().and_then(mean_beyond_a_tenth);
+        272, "groups-least", "the fewest groups of an FTL of which they come and go, the first tenth left out":
+            |run, _| beyond_a_tenth(run.running_groups.as_deref()?).min().map(f64::from);
+        274, "groups-most", "the most of them":
+            |run, _| beyond_a_tenth(run.running_groups.as_deref()?).max().map(f64::from);
         420, "transactions-per-second-last-tenth", "the same over the last tenth of the intervals":
             |run, _| transactions_at_end(run, 10);
         430, "transactions-per-second-last-hundredth", "the same over the last hundredth":
@@ -133,10 +142,22 @@ fn copies(run: &RunResult) -> f64 {
     (run.relocations + run.merge_copies) as f64
 }
 
-/// Of values of intervals that are equally long.
+/// The share of intervals, which are equally long, before a value first exceeds a limit.
+fn share_until(mut values: impl ExactSizeIterator<Item = f64>, limit: f64) -> f64 {
+    let count = values.len();
+    values.position(|value| value > limit).unwrap_or(count) as f64 / count.max(1) as f64
+}
+
+/// Values of intervals that are equally long, the first tenth left out.
+fn beyond_a_tenth<T: Copy>(running: &[T]) -> impl ExactSizeIterator<Item = T> {
+    running[running.len() / 10..].iter().copied()
+}
+
+/// The mean of these.
 fn mean_beyond_a_tenth(running: &[f64]) -> Option<f64> {
-    let later = &running[running.len() / 10..];
-    (!later.is_empty()).then(|| later.iter().sum::<f64>() / later.len() as f64)
+    let later = beyond_a_tenth(running);
+    let count = later.len() as f64;
+    (count > 0.0).then(|| later.sum::<f64>() / count)
 }
 
 /// Writes per second over the last of `parts` equal parts of a run, but over an interval at least, from the
@@ -202,6 +223,13 @@ mod tests {
         let running: Vec<f64> = (0..20).map(f64::from).collect();
         assert_eq!(mean_beyond_a_tenth(&running), Some(10.5));
         assert_eq!(mean_beyond_a_tenth(&[]), None);
+    }
+
+    #[test]
+    fn intervals_count_until_the_first_beyond_a_limit() {
+        let until = |values: &[f64]| (4.0 * share_until(values.iter().copied(), 1.1)) as u32;
+        assert_eq!((until(&[1.0, 1.05, 1.2, 1.0]), until(&[1.0, 1.1])), (2, 4));
+        assert_eq!((until(&[2.0]), until(&[])), (0, 0));
     }
 
     #[test]

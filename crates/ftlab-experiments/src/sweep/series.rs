@@ -198,10 +198,11 @@ fn over_writes(stored: &StoredRun, values: impl Iterator<Item = f64>) -> Vec<(f6
 }
 
 /// Means of all intervals so far; intervals are equally long.
-fn cumulative(running: &[f64]) -> impl Iterator<Item = f64> {
-    running.iter().scan((0.0, 0.0), |(sum, count), waf| {
-        (*sum, *count) = (*sum + waf, *count + 1.0);
-        Some(*sum / *count)
+pub(super) fn cumulative(running: &[f64]) -> impl ExactSizeIterator<Item = f64> {
+    let (mut sum, mut count) = (0.0, 0.0);
+    running.iter().map(move |waf| {
+        (sum, count) = (sum + waf, count + 1.0);
+        sum / count
     })
 }
 

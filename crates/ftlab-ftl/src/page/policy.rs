@@ -272,6 +272,11 @@ boxable! {
             SampleBytes::default()
         }
 
+        /// Groups of pages alike in temperature that it keeps at present; none if their number never changes.
+        fn groups(&self) -> Option<u32> {
+            None
+        }
+
         /// The placement handles whose streams it chooses among, if it has some.
         fn handles(&self) -> Option<&Handles> {
             None

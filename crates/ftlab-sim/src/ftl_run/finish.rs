@@ -196,6 +196,7 @@ impl FtlRun {
             running_erases: series.erases,
             running_cold_region_share: cold_region_share.map(|_| self.cold_region_shares),
             cold_region_share,
+            running_groups: self.ftl.groups().map(|_| self.groups),
             victim_valid_share: VictimValidShare {
                 mean: seen.valid_share(),
                 histogram: seen.victims().to_vec(),

@@ -80,6 +80,8 @@ pub(crate) struct FtlRun {
     pub(super) history: History,
     /// The share of the cold region at the end of each interval, if there is one.
     pub(super) cold_region_shares: Vec<f64>,
+    /// The number of groups at the end of each interval, if it changes.
+    pub(super) groups: Vec<u32>,
     /// The time of each interval, if time is simulated.
     pub(super) intervals: Vec<Interval>,
     /// Pictures of the flash at even distances; none unless pages are watched.
@@ -103,6 +105,7 @@ impl FtlRun {
             taken: Taken::default(),
             history: History::default(),
             cold_region_shares: Vec::new(),
+            groups: Vec::new(),
             intervals: Vec::new(),
             frames: Vec::new(),
             tenants: Vec::new(),
@@ -317,6 +320,7 @@ impl FtlRun {
     fn end_interval(&mut self, totals: Totals) {
         self.history.end_interval(totals, self.flash.geometry.page_bytes());
         self.cold_region_shares.extend(self.cold_region_share());
+        self.groups.extend(self.ftl.groups());
         self.intervals.extend(self.ftl.end_interval());
         self.transactions.iter_mut().for_each(Transactions::end_interval);
         if let (Some(record), Some(handles)) = (&mut self.fdp, self.ftl.placement_handles()) {

@@ -138,6 +138,10 @@ impl<R: GroupRule> Policy for Grouped<R> {
         self.groups.on_block_erased(block, drive);
     }
 
+    fn groups(&self) -> Option<u32> {
+        Some(self.groups.order().len() as u32)
+    }
+
     fn metadata(&self) -> Metadata {
         self.groups.metadata() + self.detector.metadata()
     }

@@ -98,6 +98,10 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
         self.policy.handles().map(|handles| handles.report(&self.drive))
     }
 
+    fn groups(&self) -> Option<u32> {
+        self.policy.groups()
+    }
+
     fn renew_handle(&mut self, handle: u16) -> Result<bool, ErrorOf<Self>> {
         self.renew_units(handle)
     }
