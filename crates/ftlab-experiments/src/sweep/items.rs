@@ -6,7 +6,7 @@ use super::variables::Variables;
 use ftlab_sim::Workload;
 use ftlab_spec::ByteSize;
 use ftlab_trace::{Layout, OpenOptions};
-use ftlab_workload::GENERATORS;
+use ftlab_workload::{GENERATORS, fio};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -216,6 +216,9 @@ impl WorkloadItem {
     pub(crate) fn is_generator(&self, folder: &Path, variables: &Variables) -> bool {
         // The rest may need the size of the drive, which depends on this.
         let text = self.spec.as_written();
+        if fio::of_command(text).is_some() {
+            return true;
+        }
         let start = text.split(':').next().unwrap_or(text);
         let text = variables.fill_in(start).unwrap_or_else(|_| start.to_owned());
         let name = text.split(':').next().unwrap_or(&text);
