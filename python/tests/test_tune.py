@@ -178,7 +178,7 @@ def ranges(ftl, fix=(), given=()):
 
 def test_the_space_follows_from_limits_and_defaults():
     assert ranges("2r-fifo") == {
-        "victims": "fifo-scan|region-fifo|greedy|cost-benefit|d-choices",
+        "victims": "fifo-scan|region-fifo|region-fifo-skipping|greedy|cost-benefit|d-choices",
         "blk-util": "0..1",
         "scan-depth": "0..1",
         "fallback": "raise|greedy-in-depth|greedy|fifo",

@@ -53,7 +53,9 @@ enum Rule {
         fallback: &'static str,
         next: u64,
     },
-    RegionFifo,
+    RegionFifo {
+        takes_full: bool,
+    },
     /// The highest scores, until the invalid pages make up `wanted_blocks` blocks.
     CostBenefit {
         wanted_blocks: u32,
@@ -113,7 +115,8 @@ impl Rule {
     /// The victim rule of `victims=` in 2R-FIFO and 2R++.
     fn of_family(name: &str) -> Option<Self> {
         Some(match name {
-            "region-fifo" => Self::RegionFifo,
+            "region-fifo" => Self::RegionFifo { takes_full: true },
+            "region-fifo-skipping" => Self::RegionFifo { takes_full: false },
             "greedy" => Self::MultiGreedy,
             "cost-benefit" => Self::CostBenefit { wanted_blocks: 0, lfs: false, age_power: 1.0 },
             _ => return None,
@@ -362,15 +365,19 @@ impl Policy for NaivePolicy {
             }
             Rule::MultiGreedy => self.emptiest(&list, drive, most),
             Rule::Scan { .. } => self.scan(&list, drive, most),
-            Rule::RegionFifo => {
+            Rule::RegionFifo { takes_full } => {
+                let counts = |b: BlockId| takes_full || drive.valid_pages(b) < pages;
                 let oldest = |region: u8| {
-                    sealed.iter().copied().find(|&b| self.region_of(b, drive) == region)
+                    let mut sealed = sealed.iter().copied();
+                    sealed.find(|&b| self.region_of(b, drive) == region && counts(b))
                 };
                 let emptier = [0, 1, 2].into_iter().filter_map(oldest);
                 emptier.min_by_key(|&b| drive.valid_pages(b)).map_or(Vec::new(), |first| {
                     let region = self.region_of(first, drive);
                     let fits = |b: &BlockId| {
-                        self.region_of(*b, drive) == region && drive.valid_pages(*b) <= most
+                        self.region_of(*b, drive) == region
+                            && drive.valid_pages(*b) <= most
+                            && counts(*b)
                     };
                     let of_region: Vec<_> = sealed.iter().copied().filter(fits).collect();
                     self.one_region(&of_region, drive)
@@ -405,7 +412,7 @@ impl Policy for NaivePolicy {
                 ranked.into_iter().take_while(enough).collect()
             }
         };
-        if matches!(self.rule, Rule::RegionFifo)
+        if matches!(self.rule, Rule::RegionFifo { .. })
             && chosen.iter().all(|&b| drive.valid_pages(b) == pages)
         {
             chosen.extend(self.emptiest(&list, drive, most));

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use rayon::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 74] = [
+const VARIANTS: [&str; 76] = [
     "2r-fifo:adapt-depth=on",
     "2r++:adapt-depth=on,regions=3",
     "2r-fifo:fallback=greedy-in-depth",
@@ -22,11 +22,13 @@ const VARIANTS: [&str; 74] = [
     "2r-fifo:fallback=fifo",
     "2r-fifo:blk-util=0.3,scan-depth=0.4",
     "2r-fifo:victims=region-fifo",
+    "2r-fifo:victims=region-fifo-skipping",
     "2r-fifo:victims=greedy",
     "2r-fifo:victims=cost-benefit",
     "2r-fifo:victims=d-choices,d=3",
     "2r++:regions=3",
     "2r++:victims=region-fifo",
+    "2r++:victims=region-fifo-skipping",
     "2r++:victims=greedy",
     "2r++:victims=cost-benefit",
     "2r++:victims=d-choices",

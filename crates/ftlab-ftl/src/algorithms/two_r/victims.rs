@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `fifo-scan` | the circular scan of 2R-FIFO (section 4.3): oldest first, emptier than `blk-util` |
 //! | `region-fifo` | the oldest blocks of the region whose oldest block is emptier, however full they are |
+//! | `region-fifo-skipping` | the same, but full blocks are passed over |
 //! | `greedy` | fewest valid pages first; the emptiest block of all decides the region |
 //! | `cost-benefit` | one block at a time, that of the highest age x (1 - u) / u; age since it was sealed |
 //! | `d-choices` | the emptiest of `d` blocks drawn at random; the first one decides the region |
@@ -33,6 +34,8 @@ ftlab_spec::choices! {
         FifoScan = "fifo-scan",
         /// The oldest blocks of the region whose oldest block is emptier.
         RegionFifo = "region-fifo",
+        /// The same, but blocks without an invalid page are passed over.
+        RegionFifoSkipping = "region-fifo-skipping",
         /// Fewest valid pages first.
         Greedy = "greedy",
         /// Highest age x (1 - u) / u first.
@@ -120,7 +123,8 @@ impl RegionVictims {
         let list = &mut self.list;
         match self.choice {
             VictimChoice::FifoScan => self.scan.select(list, region_of, victims),
-            VictimChoice::RegionFifo => take_oldest(list, drive, regions, victims),
+            VictimChoice::RegionFifo => take_oldest(list, drive, regions, true, victims),
+            VictimChoice::RegionFifoSkipping => take_oldest(list, drive, regions, false, victims),
             VictimChoice::Greedy => {}
             VictimChoice::CostBenefit => take_best(list, drive, victims),
             VictimChoice::DChoices => self.take_drawn(drive, region_of, victims),
@@ -181,7 +185,9 @@ impl RegionVictims {
         let control = self.control.as_ref().map_or(Metadata::NONE, DepthControl::metadata);
         control
             + Metadata::per_block(match self.choice {
-                VictimChoice::FifoScan | VictimChoice::RegionFifo => LINK_BITS,
+                VictimChoice::FifoScan
+                | VictimChoice::RegionFifo
+                | VictimChoice::RegionFifoSkipping => LINK_BITS,
                 VictimChoice::CostBenefit => STAMP_BITS,
                 VictimChoice::Greedy | VictimChoice::DChoices => 0,
             })
@@ -254,14 +260,22 @@ macro_rules! keep_region_victims {
 }
 pub(super) use keep_region_victims;
 
-/// Takes the oldest blocks of the region whose oldest block has fewer valid pages.
-fn take_oldest(list: &mut BlockList, drive: &DriveState, regions: Regions, victims: &mut Victims) {
+/// Takes the oldest blocks of the region whose oldest block has fewer valid pages, full blocks
+/// included if it `takes_full`.
+fn take_oldest(
+    list: &mut BlockList,
+    drive: &DriveState,
+    regions: Regions,
+    takes_full: bool,
+    victims: &mut Victims,
+) {
     let region_of = |block| regions.of(drive.stream_of(block));
-    let threshold = victims.valid_pages_max().saturating_add(1);
+    let limit = drive.pages_per_block() + u32::from(takes_full);
+    let threshold = victims.valid_pages_max().saturating_add(1).min(limit);
     let mut oldest: [Option<u32>; STREAMS_MAX] = [None; STREAMS_MAX];
     let oldest = &mut oldest[..regions.count()];
     let mut from = 0;
-    while let Some(slot) = list.next_below(from..list.end(), drive.pages_per_block() + 1)
+    while let Some(slot) = list.next_below(from..list.end(), limit)
         && oldest.contains(&None)
     {
         oldest[usize::from(region_of(list.block(slot)))].get_or_insert(slot);
