@@ -163,7 +163,7 @@ bench-guest: build ## compares NVMe with the kernel's own server, in the guest o
 	scripts/guest.sh run target/guest crates/ftlab-serve/examples/nvme_guest_speed.sh $(FTLAB) \
 		crates/ftlab-serve/tests/nvmet.sh
 
-hot-cold: ## measures accuracy and cost of hotness tests, after Lee and Kim (docs/notes/reproduction.md)
+hot-cold: ## measures the cost of hotness tests, after Lee and Kim (docs/notes/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- hot-cold
 
 setup-record: ## installs the programs for recording, its tests and its guide (docs/record.md); as root

@@ -1,8 +1,7 @@
-//! Hotness tests: accuracy and cost (Lee and Kim, SYSTOR 2013, tables 2 and 3).
-//! `ftlab reproduce systor13` measures what they gain.
+//! Hotness tests: cost (Lee and Kim, SYSTOR 2013, tables 2 and 3). `ftlab reproduce systor13` measures what they
+//! recognise and gain.
 //!
-//! The study has 8,192 blocks (table 3) of 128 pages of 32 KiB (table 2: 128 writes per collection); but
-//! SKEW99's hot area fits its hot list of 512 pages only on a drive of 51,200 pages. Both are run.
+//! The study has 8,192 blocks (table 3) of 128 pages of 32 KiB (table 2: 128 writes per collection).
 
 use crate::common::Failure;
 use ftlab_flash::Lpn;
@@ -14,32 +13,24 @@ use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::RequestBatch;
 use ftlab_trace::Space;
 use ftlab_trace::pages::page_sectors;
-use ftlab_workload::{areas, build};
+use ftlab_workload::build;
 use std::time::Instant;
 
 const PAGE_BYTES: u32 = 32 * 1024;
 const PAGES_PER_BLOCK: u32 = 128;
 
-/// Logical pages of the drives.
-const DRIVES: [u32; 2] = [51_200, 953_250];
+/// Logical pages of the drive.
+const LOGICAL_PAGES: u32 = 953_250;
 
-const WORKLOADS: [(&str, &str); 4] = [
-    ("SKEW70", "skew:x=70"),
-    ("SKEW90", "skew:x=90"),
-    ("SKEW95", "skew:x=95"),
-    ("SKEW99", "skew:x=99"),
-];
+const WORKLOAD: &str = "skew:x=90";
 
 /// The parameters of the tests, as in the study and scaled to the drive.
 const LRU: [&str; 2] = ["lru/cost-benefit", "lru/cost-benefit:hot=auto,candidates=auto"];
 const MBF: [&str; 2] = ["mbf/cost-benefit", "mbf/cost-benefit:bits=auto,decay=auto"];
 
-/// Prints all tables.
+/// Prints the table.
 pub(crate) fn run() -> Result<(), Failure> {
-    for logical_pages in DRIVES {
-        recognition(logical_pages)?;
-    }
-    cost(DRIVES[1])
+    cost(LOGICAL_PAGES)
 }
 
 /// `count` pages that a generator writes.
@@ -71,47 +62,10 @@ fn test<H: PlacementEntry>(ftl: &str, logical_pages: u32) -> Result<H, Failure> 
     Ok(H::new(&parameters, shape))
 }
 
-/// The share of the hot writes that a test classifies as hot, and that of the cold ones, in
-/// percent.
-fn recognition(logical_pages: u32) -> Result<(), Failure> {
-    println!("\n% of the hot / of the cold writes classified as hot, {logical_pages} pages");
-    println!("{:9} {:>15} {:>15} {:>15} {:>15}", "", "lru", "mbf", "lru auto", "mbf auto");
-    for (name, generator) in &WORKLOADS {
-        let hot_pages = areas(&generator.parse()?, &space(logical_pages))?[0].pages;
-        let writes = draw(generator, logical_pages, 2 * logical_pages as usize)?;
-        println!(
-            "{name:9} {:>15} {:>15} {:>15} {:>15}",
-            recognised(test::<Lru>(LRU[0], logical_pages)?, &writes, hot_pages),
-            recognised(test::<Mbf>(MBF[0], logical_pages)?, &writes, hot_pages),
-            recognised(test::<Lru>(LRU[1], logical_pages)?, &writes, hot_pages),
-            recognised(test::<Mbf>(MBF[1], logical_pages)?, &writes, hot_pages),
-        );
-    }
-    Ok(())
-}
-
-/// The second half of the writes is classified.
-fn recognised<H: Hotness>(mut test: H, writes: &[Lpn], hot_pages: u64) -> String {
-    let (before, judged) = writes.split_at(writes.len() / 2);
-    for &lpn in before {
-        test.record(lpn);
-    }
-    let mut taken = [0_u64; 2];
-    let mut all = [0_u64; 2];
-    for &lpn in judged {
-        test.record(lpn);
-        let kind = usize::from(u64::from(lpn.0) >= hot_pages);
-        all[kind] += 1;
-        taken[kind] += u64::from(test.is_hot(lpn));
-    }
-    let percent = |kind: usize| 100.0 * taken[kind] as f64 / all[kind] as f64;
-    format!("{:.1} / {:.1}", percent(0), percent(1))
-}
-
 /// Memory and time of each test.
 fn cost(logical_pages: u32) -> Result<(), Failure> {
     println!("\ncost: bytes by the study's formula and here, ns per host write (SKEW90)");
-    let writes = draw(WORKLOADS[1].1, logical_pages, 2_000_000)?;
+    let writes = draw(WORKLOAD, logical_pages, 2_000_000)?;
     row("lru", test::<Lru>(LRU[0], logical_pages)?, &writes);
     row("lru, linear search", Lists::default(), &writes[..100_000]);
     row("mbf", test::<Mbf>(MBF[0], logical_pages)?, &writes);

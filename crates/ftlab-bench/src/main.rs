@@ -7,7 +7,7 @@
 //! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
 //! cargo run --release -p ftlab-bench -- timed     the cost of simulating time, on the 8 GiB drive
 //! cargo run --release -p ftlab-bench -- requests  the cost of simulating requests, on 8 channels x 8 LUNs
-//! cargo run --release -p ftlab-bench -- hot-cold  hotness tests (Lee and Kim, SYSTOR 2013): accuracy and cost
+//! cargo run --release -p ftlab-bench -- hot-cold  hotness tests (Lee and Kim, SYSTOR 2013): what they cost
 //! cargo run --release -p ftlab-bench -- live-drive [SECONDS [ROUNDS]]  the cost of serving a drive, compared with nbdkit
 //! cargo run --release -p ftlab-bench -- sweep     the overhead of a sweep of 1,000 small runs
 //! ```

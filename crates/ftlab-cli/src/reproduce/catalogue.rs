@@ -43,6 +43,7 @@ const SHIPPED: &[Shipped] = shipped![
     "wolf/fig-10",
     "systor13/fig-1",
     "systor13/fig-2",
+    "systor13/recognition",
     "systor13/table-2",
     "faster/table-2",
     "faster/fig-2",

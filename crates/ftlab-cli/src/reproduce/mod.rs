@@ -12,8 +12,8 @@ use crate::output::{print, say};
 use crate::sweep::{report_failures, run};
 use clap::Args;
 use ftlab_experiments::sweep::{
-    ExperimentFile, Held, Inspected, Kind, Numbers, Outcome, Plan, Recorded, Scale, Shard, compare,
-    read_runs_of,
+    ExperimentFile, Held, Inspected, Kind, Numbers, Outcome, Plan, Recognised, Recorded, Scale,
+    Shard, compare, read_runs_of,
 };
 use page::{Page, Took};
 use std::fs;
@@ -120,6 +120,7 @@ fn one(
             Box::new(Held::new(&plan, results))
         }
         Kind::Inspect => Box::new(Inspected::new(&plan)?),
+        Kind::Recognition => Box::new(Recognised::new(&plan)?),
         Kind::Splits => Box::new(splits::study(&plan)?),
     };
     let lines = compare(&plan, numbers.as_ref())?;

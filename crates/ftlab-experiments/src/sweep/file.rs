@@ -85,6 +85,8 @@ pub enum Kind {
     Runs,
     /// Looks at the workloads alone, as `ftlab inspect` does.
     Inspect,
+    /// Shows the writes of the workloads to the hotness tests of the FTLs, which say what they take for hot.
+    Recognition,
     /// Divides the spare pages of all workloads of a few groups by the rules that `ftls` names: the
     /// variables of the grid are `chunks`, `groups` and `utilisation`.
     Splits,

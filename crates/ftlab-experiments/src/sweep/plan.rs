@@ -227,7 +227,7 @@ fn expand(file: &ExperimentFile, parts: &[Part<'_>], scale: Scale) -> Result<Exp
                 "{of}no workload is named; add workloads = [\"zipf:theta=0.9\"]"
             )));
         }
-        if part.ftls.is_empty() && file.kind == Kind::Runs {
+        if part.ftls.is_empty() && file.kind != Kind::Inspect {
             let known = registry::known_ftls();
             return Err(Wrong::anywhere(format!(
                 "{of}no FTL is named; add ftls = [\"1r-greedy\"]; known: {known}"
