@@ -70,15 +70,16 @@
 //! `cleaning` greedy. `units` 1 open blocks per group, filled in turn; `groups-max` 10.
 //!
 //! `movement` need, which departs from section 5.3: there, groups with a surplus give blocks up after every
-//! interval and every erase, as greedily as possible (`interval`). With an oracle, or with the optimal
-//! division, both cost the same; but under TPC-C with filters the closed form has cold groups keep free
-//! blocks that they are too seldom written to use, and the paper's way moves nearly twice as many pages
-//! (docs/notes/reproduction.md). In either a block that a host write needed is that write's, whichever group has
+//! interval and every erase, as greedily as possible (`interval`). With the closed form alone (`very-cold=off`),
+//! with the optimal division, or with an oracle and the very cold group as printed, both cost the same. With
+//! filters and a very cold group the paper's way costs 3 to 11% and more: pages come back to that group from
+//! hotter ones, and it gets no block beyond its fixed share (docs/notes/reproduction.md). In either a block that a host write needed is that write's, whichever group has
 //! the largest deficit: handing it on would collect another, and ever more free blocks would wait.
 //!
 //! # Where the paper is silent
 //! Equations 4, 7 and 8 are misprinted; OP_x = (s_x V + p_x OP) / 2 is meant. So is the weight of the
-//! running average, "3 h": 0.03 gives the published results. A coldest group hit less than 5% as often
+//! running average, "3 h": the default of 0.03 is fitted to figure 6, where the printed 0.003 has twelve times
+//! the extra copies. A coldest group hit less than 5% as often
 //! as the next gets a fixed 5% of the smallest group's size as spare space: of its own by default
 //! (`very-cold`), since with a small hot and a large cold group the printed rule starves the cold one
 //! (7.0 instead of 2.2 where 90% of the writes go to 10% of the pages); with an oracle, `off` is better
@@ -125,7 +126,7 @@ ftlab_spec::parameters! {
         /// Host writes in an interval, per logical page.
         interval: f64 = 0.001, "interval" in 0.000_001..=1.0, from "Wolf (2015), section 5.1";
         /// Weight of an interval in the running average.
-        weight: f64 = 0.03, "weight" in 0.0..=1.0, from "our reading: the printed 3 h is too slow";
+        weight: f64 = 0.03, "weight" in 0.0..=1.0, from "fitted to Wolf (2015), figure 6; 0.003 as printed";
         /// How much hotter than the next a group must be to count as different.
         q: f64 = 2.0, "q" in 1.0..=1000.0, from "Wolf (2015), section 5.2";
         /// Intervals that new groups are given to settle.
