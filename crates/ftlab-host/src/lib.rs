@@ -34,7 +34,7 @@
 //! let timing = Timing::from_spec(&"slc:queue-depth=2".parse()?)?;
 //! let flash = timing.over(NoPayload, &drive.geometry);
 //! let mut host = Host::new(&timing, flash.chip(), &drive.geometry);
-//! let mut ftl = registry::build(&"1r-greedy".parse()?, drive, flash, ())?;
+//! let mut ftl = registry::build_boxed(&"1r-greedy".parse()?, drive, flash, ())?;
 //! let writes = (0..256).map(Lpn).collect();
 //! host.write_pages(&mut *ftl, &PageBatch { writes, ..PageBatch::default() }, &[])?;
 //! // One LUN, and 200 us for each page; the second page waits for the first.

@@ -12,14 +12,20 @@ use crate::watch::Watch;
 use crate::watching::Watching;
 use ftlab_flash::{Chip, Failures, Faults, Faulty, Geometry, NoPayload};
 use ftlab_ftl::page::DriveConfig;
-#[cfg(feature = "timed")]
-use ftlab_ftl::registry::build as build_timed;
-#[cfg(not(feature = "timed"))]
-use ftlab_ftl::registry::build_boxed as build_timed;
 use ftlab_ftl::registry::{self, DynFtl};
 use ftlab_ftl::{Broken, MemoryBytes, Metadata, PageBatch, PlacementHandles, StreamUse};
 use ftlab_host::{Host, HostedFlash, Interval, Measured, RequestPart, Timing};
 use ftlab_spec::Spec;
+
+// The tests of this crate need not compile the engine for every policy once more.
+#[cfg(not(test))]
+use ftlab_ftl::registry::build as build_plain;
+#[cfg(all(feature = "timed", not(test)))]
+use ftlab_ftl::registry::build as build_timed;
+#[cfg(test)]
+use ftlab_ftl::registry::build_boxed as build_plain;
+#[cfg(any(test, not(feature = "timed")))]
+use ftlab_ftl::registry::build_boxed as build_timed;
 
 /// An FTL of any kind over flash of any kind. Flash without a clock that never fails compiles away, and
 /// so does watching pages over it; flash that fails, or whose pages are watched, always has a clock, which
@@ -85,8 +91,7 @@ impl AnyFtl {
         let geometry: Geometry = config.geometry;
         let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
         if timing.is_none() && faults.is_none() && !watches_pages {
-            let kind =
-                Kind::Plain(policies.build(registry::build, spec, config, NoPayload, watch)?);
+            let kind = Kind::Plain(policies.build(build_plain, spec, config, NoPayload, watch)?);
             return Ok(Self { kind, host: None });
         }
         let has_host = timing.is_some();
@@ -149,8 +154,8 @@ impl AnyFtl {
         let geometry: Geometry = config.geometry;
         let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
         let observer = (watch, StepRecorder::default());
-        let ftl = registry::build_page_mapped_boxed(spec, config, NoPayload, observer)?;
-        Ok(Self { kind: Kind::Recorded(Box::new(ftl)), host: None })
+        let ftl = registry::build_page_mapped(spec, config, NoPayload, observer)?;
+        Ok(Self { kind: Kind::Recorded(ftl), host: None })
     }
 
     /// The steps so far, in order; none unless they are recorded.

@@ -121,11 +121,8 @@ mod tests {
     use crate::workload::workload;
     use crate::{AnyFtl, OwnPolicies};
     use ftlab_flash::{Geometry, NoPayload};
-    use ftlab_ftl::Ftl;
     use ftlab_ftl::page::{DriveConfig, GcSchedule};
-    use ftlab_ftl::registry::{
-        DriveShape, OracleGroup, build_page_mapped_boxed, covering_names, fit,
-    };
+    use ftlab_ftl::registry::{DriveShape, OracleGroup, build_page_mapped, covering_names, fit};
     use std::collections::{HashMap, HashSet};
 
     const LOGICAL_PAGES: u32 = 256;
@@ -206,7 +203,7 @@ mod tests {
                 let shape = DriveShape::new(&config);
                 let spec = fit(&name.parse().unwrap(), shape, &oracle).unwrap();
                 let recorder = StepRecorder::default();
-                let mut ftl = build_page_mapped_boxed(&spec, config, NoPayload, recorder).unwrap();
+                let mut ftl = build_page_mapped(&spec, config, NoPayload, recorder).unwrap();
                 ftl.apply(&workload).unwrap();
                 let mut replay = Replay::default();
                 ftl.observer().steps.iter().for_each(|step| replay.step(step, &geometry));

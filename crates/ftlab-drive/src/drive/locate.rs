@@ -483,7 +483,7 @@ fn build(
     media: Media,
 ) -> Result<(DynPageMapped<Media, ()>, Option<String>), MediaError> {
     let (ftl, config) = (&superblock.ftl, superblock.config);
-    let Err(error) = registry::build_page_mapped_boxed(ftl, config, NoPayload, ()) else {
+    let Err(error) = registry::build_page_mapped(ftl, config, NoPayload, ()) else {
         return Ok((registry::build_page_mapped(ftl, config, media, ())?, None));
     };
     let shows = SHOWS.parse().map_err(registry::BuildError::from)?;

@@ -4,9 +4,9 @@ use crate::media::{
     HEADER_BYTES, Layout, MediaError, Notice, Superblock, batch_bytes_max, pages_max,
 };
 use ftlab_flash::{Lpn, NoPayload};
-use ftlab_ftl::page::{DriveConfig, Hints, Resume as _};
+use ftlab_ftl::Archive;
+use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, BuildError, DriveShape};
-use ftlab_ftl::{Archive, Ftl as _};
 use ftlab_host::Timing;
 use ftlab_spec::Spec;
 use std::io;
@@ -129,7 +129,7 @@ impl CreateOptions {
         }
         let ftl = registry::fit(&self.ftl, DriveShape::new(&self.config), &[])
             .map_err(BuildError::from)?;
-        let mut built = registry::build_page_mapped_boxed(&ftl, self.config, NoPayload, ())?;
+        let mut built = registry::build_page_mapped(&ftl, self.config, NoPayload, ())?;
         if built.placement_handles().is_some_and(|told| told.format.groups() > 1) {
             return Err(MediaError::ReclaimGroups(self.ftl.to_string()));
         }

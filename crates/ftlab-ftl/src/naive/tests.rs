@@ -417,7 +417,7 @@ proptest! {
     fn a_batch_does_what_its_operations_do_one_by_one(scenario in scenarios()) {
         let build = || {
             let (config, _) = policy("2r++", &scenario);
-            crate::registry::build(&"2r++".parse().unwrap(), config, NoPayload, ()).unwrap()
+            crate::registry::build_boxed(&"2r++".parse().unwrap(), config, NoPayload, ()).unwrap()
         };
         let (mut single, mut batched, mut batch) = (build(), build(), PageBatch::default());
         for operation in &scenario.operations {

@@ -88,41 +88,17 @@ pub fn build_over<F: Flash + Send + 'static, O: Observer + 'static>(
 /// A page-mapped FTL of any policy over `F`, watched by `O`.
 pub type DynPageMapped<F, O> = Box<dyn Resume<Flash = F, Observer = O>>;
 
-/// Builds the page-mapped FTL that `spec` names.
+/// Builds the page-mapped FTL that `spec` names, compiled like that of [`build_boxed`]: for drives whose pages pass
+/// one by one, and hold data.
 pub fn build_page_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
     spec: &Spec,
     config: DriveConfig,
     flash: F,
     observer: O,
 ) -> Result<DynPageMapped<F, O>, BuildError> {
-    struct Build<F, O>(DriveConfig, F, O);
-
-    impl<F: Flash + Send + 'static, O: Observer + 'static> PolicyVisitor for Build<F, O> {
-        type Output = Result<DynPageMapped<F, O>, ConfigError>;
-
-        fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
-            let ftl: DynPageMapped<F, O> =
-                Box::new(PageMapped::new(policy, self.0, self.1, self.2)?);
-            Ok(ftl)
-        }
-    }
-
-    refuse_hybrid(spec)?;
-    with_policy(spec, DriveShape::new(&config), Build(config, flash, observer))?
-        .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
-}
-
-/// Builds the page-mapped FTL that `spec` names like [`build_page_mapped`], compiled like that of
-/// [`build_boxed`].
-pub fn build_page_mapped_boxed<F: Flash + Send, O: Observer>(
-    spec: &Spec,
-    config: DriveConfig,
-    flash: F,
-    observer: O,
-) -> Result<PageMapped<Box<dyn Policy>, F, O>, BuildError> {
     refuse_hybrid(spec)?;
     let policy = boxed_policy(spec, DriveShape::new(&config))?;
-    page_mapped(policy, spec, config, flash, observer)
+    Ok(Box::new(page_mapped(policy, spec, config, flash, observer)?))
 }
 
 fn page_mapped<F: Flash + Send, O: Observer>(

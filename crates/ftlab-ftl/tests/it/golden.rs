@@ -114,7 +114,7 @@ fn counters(ftl: &str, pages: &[Lpn], warmup: usize) -> Counters {
 }
 
 fn counters_of(ftl: &str, config: DriveConfig, pages: &[Lpn], warmup: usize) -> Counters {
-    let mut run = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
+    let mut run = registry::build_boxed(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
     let batch = |pages: &[Lpn]| PageBatch { writes: pages.to_vec(), ..PageBatch::default() };
     run.apply(&batch(&pages[..warmup])).unwrap();
     let start = run.counters();

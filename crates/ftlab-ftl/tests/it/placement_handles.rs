@@ -159,7 +159,7 @@ fn a_handle_that_the_drive_does_not_have_is_refused_and_a_stream_without_one_goe
 fn small() -> DynFtl<NoPayload, ()> {
     let spec = "nvme-fdp/greedy:handles=2,persistent=1".parse().unwrap();
     let config = DriveConfig::new(Geometry::new(24, 8, 4096).unwrap(), 64, 4);
-    registry::build(&spec, config, NoPayload, ()).unwrap()
+    registry::build_boxed(&spec, config, NoPayload, ()).unwrap()
 }
 
 fn write(ftl: &mut DynFtl<NoPayload, ()>, pages: std::ops::Range<u32>, handle: u16) {
@@ -248,7 +248,7 @@ fn counters_of_handles_add_up_to_those_of_the_drive() {
 fn with_one_handle_the_policy_within_does_what_it_does_alone() {
     let config = DriveConfig::new(Geometry::new(160, 16, 4096).unwrap(), LOGICAL_PAGES, 6);
     let counters = |name: &str| {
-        let mut ftl = registry::build(&name.parse().unwrap(), config, NoPayload, ()).unwrap();
+        let mut ftl = registry::build_boxed(&name.parse().unwrap(), config, NoPayload, ()).unwrap();
         let mut state = 3_u32;
         for _ in 0..30_000 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -1,15 +1,13 @@
 //! State saved in the middle of a run and restored into a twin: both continue alike, for every FTL.
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
-use ftlab_ftl::page::{
-    DriveConfig, FreeBlock, GcSchedule, PageMapped, Policy, Refresh, Resume, WearLeveling,
-};
-use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
-use ftlab_ftl::{Ftl, Restored, Saved};
+use ftlab_ftl::page::{DriveConfig, FreeBlock, GcSchedule, Refresh, WearLeveling};
+use ftlab_ftl::registry::{self, DriveShape, DynPageMapped, OracleGroup};
+use ftlab_ftl::{Restored, Saved};
 
 const LOGICAL_PAGES: u32 = 48 * 16;
 
-type Built = PageMapped<Box<dyn Policy>, NoPayload, ()>;
+type Built = DynPageMapped<NoPayload, ()>;
 
 fn config() -> DriveConfig {
     DriveConfig::new(Geometry::new(72, 16, 512).unwrap(), LOGICAL_PAGES, 9)
@@ -18,7 +16,7 @@ fn config() -> DriveConfig {
 fn build(name: &str, config: DriveConfig) -> Built {
     let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
     let spec = registry::fit(&name.parse().unwrap(), DriveShape::new(&config), &groups).unwrap();
-    registry::build_page_mapped_boxed(&spec, config, NoPayload, ()).unwrap()
+    registry::build_page_mapped(&spec, config, NoPayload, ()).unwrap()
 }
 
 /// Skewed writes with a few trims between them, from one operation to another.
@@ -123,8 +121,7 @@ fn the_state_of_another_drive_is_refused() {
     assert_eq!(error, "a table of 769 entries was saved, and this FTL has 768");
     let error = other.set_mapping(Lpn(0), &[80 * 16]).unwrap_err().to_string();
     assert_eq!(error, "1280 is not a valid value in the saved state");
-    let hybrid =
-        registry::build_page_mapped_boxed(&"fast".parse().unwrap(), config(), NoPayload, ());
+    let hybrid = registry::build_page_mapped(&"fast".parse().unwrap(), config(), NoPayload, ());
     let error = hybrid.err().unwrap().to_string();
     assert!(error.contains("unknown page-mapped FTL \"fast\""), "{error}");
 }

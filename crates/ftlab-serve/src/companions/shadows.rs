@@ -40,7 +40,7 @@ impl Shadow {
         }
         let spec =
             registry::fit(spec, DriveShape::new(&config), &[]).map_err(|error| refused(&error))?;
-        let built = registry::build(&spec, config, NoPayload, ());
+        let built = registry::build_boxed(&spec, config, NoPayload, ());
         let mut ftl = built.map_err(|error| refused(&error))?;
         fill(&mut ftl, mapping).map_err(|error| refused(&error))?;
         let status = ShadowStatus { ftl: spec.to_string(), ..ShadowStatus::default() };

@@ -199,7 +199,7 @@ mod tests {
     use crate::algorithms::two_r::scan::Fallback;
     use crate::algorithms::two_r::{fifo, plus_plus};
     use crate::page::DriveConfig;
-    use crate::{Ftl, registry};
+    use crate::registry;
     use ftlab_flash::{Geometry, Lpn, NoPayload};
     use proptest::prelude::*;
 
@@ -219,7 +219,7 @@ mod tests {
             let name = if second_chance { "2r++" } else { "2r-fifo" };
             let config = DriveConfig::new(Geometry::new(44 + reserve, 8, 8).unwrap(), LOGICAL_PAGES, reserve);
             let spec = format!("{name}:scan-depth={depth}").parse().unwrap();
-            let mut ftl = registry::build_page_mapped_boxed(&spec, config, NoPayload, ()).unwrap();
+            let mut ftl = registry::build_page_mapped(&spec, config, NoPayload, ()).unwrap();
             let regions = if second_chance { plus_plus::REGIONS } else { fifo::REGIONS };
             let streams = regions.relocation_streams();
             let scan = Scan { blk_util: 0.5, depth, fallback: Fallback::Raise, pages_per_block: 8 };

@@ -185,7 +185,7 @@ proptest! {
         for name in ["fmax", "fast", "faster", "page"] {
             let build = || {
                 let config = scenario.config(6 + scenario.extra_blocks);
-                registry::build(&name.parse().unwrap(), config, NoPayload, ()).unwrap()
+                registry::build_boxed(&name.parse().unwrap(), config, NoPayload, ()).unwrap()
             };
             let (mut single, mut batched, mut batch) = (build(), build(), PageBatch::default());
             for operation in &scenario.operations {
@@ -223,7 +223,7 @@ fn a_drive_filled_in_order_and_never_trimmed_is_programmed_in_order() {
     {
         let config = scenario.config(8);
         let flash = Memory::new(config.geometry);
-        let mut ftl = registry::build(&name.parse().unwrap(), config, flash, ()).unwrap();
+        let mut ftl = registry::build_boxed(&name.parse().unwrap(), config, flash, ()).unwrap();
         let mut lpn = 0;
         for step in 0..2000 {
             lpn = if step < 128 { step } else { (lpn * 5 + step % 3 + 1) % 128 };
@@ -240,7 +240,7 @@ fn sequences_end_as_switches_partial_and_full_merges() {
     let scenario =
         Scenario { pages_per_block: 4, logical_pages: 16, extra_blocks: 0, operations: Vec::new() };
     let config = scenario.config(6);
-    let mut ftl = registry::build(&"fast".parse().unwrap(), config, NoPayload, ()).unwrap();
+    let mut ftl = registry::build_boxed(&"fast".parse().unwrap(), config, NoPayload, ()).unwrap();
     let mut merged = |pages: &[u32]| {
         let before = ftl.counters().merges;
         for &lpn in pages {
@@ -269,7 +269,7 @@ fn page_is_greedy_with_a_reserve_of_one() {
     };
     let count = |name: &str, reserve_blocks| {
         let config = DriveConfig { reserve_blocks, ..scenario.config(8) };
-        let mut ftl = registry::build(&name.parse().unwrap(), config, NoPayload, ()).unwrap();
+        let mut ftl = registry::build_boxed(&name.parse().unwrap(), config, NoPayload, ()).unwrap();
         let writes = (0..4000_u32).map(|step| Lpn(step.wrapping_mul(2_654_435_761) >> 16 & 127));
         ftl.apply(&PageBatch { writes: writes.collect(), ..PageBatch::default() }).unwrap();
         ftl.counters()
@@ -288,7 +288,9 @@ fn a_drive_without_room_for_a_log_is_refused_with_the_sum() {
     };
     let build = |name: &str, config| {
         let spec = name.parse().unwrap();
-        registry::build(&spec, config, NoPayload, ()).map(drop).map_err(|error| error.to_string())
+        registry::build_boxed(&spec, config, NoPayload, ())
+            .map(drop)
+            .map_err(|error| error.to_string())
     };
     for (name, fewest) in [("fmax", 2), ("fast:sw=off", 2), ("fast", 3), ("faster", 5)] {
         assert_eq!(build(name, scenario.config(fewest)), Ok(()));
