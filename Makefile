@@ -12,6 +12,8 @@ WRITES ?= 3000000
 PROGRAM ?= fio file-systems clients power-cuts full-disk long-run sqlite postgresql mariadb tenants rocksdb
 TARGET ?= drive
 PREFIX ?= /usr/local
+# Tests that serve drives, kill and record wait more than they compute: two for each processor.
+TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep build-times golden release reproduce hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
@@ -38,7 +40,7 @@ install: build ## installs ftlab with its manual pages and completions below PRE
 	$(FTLAB) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ftlab.fish
 
 test: check ## runs everything: lints, documentation and all tests
-	$(CARGO) test --locked --workspace --features ftlab-cli/full
+	RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test --locked --workspace --features ftlab-cli/full
 	$(MAKE) test-python
 
 test-all: ## runs everything, and all cases of tests of which `make test` runs a third (CONTRIBUTING.md)

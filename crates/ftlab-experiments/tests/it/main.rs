@@ -1,4 +1,5 @@
-//! Sweeps and fits from beginning to end.
+//! Sweeps and fits from beginning to end, and results.
 
 mod fit;
+mod results;
 mod sweep;

@@ -46,9 +46,9 @@ impl Mounted {
     }
 }
 
-/// Waits until `holds`, for a minute at most.
+/// Waits until `holds`, for two minutes at most.
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_secs(120);
     while !holds() {
         assert!(Instant::now() < end, "never {what}");
         thread::sleep(Duration::from_millis(50));

@@ -29,7 +29,7 @@ impl Running {
     /// Waits until it says something with `part` in it, and returns that line.
     pub(crate) fn says(&mut self, part: &str) -> String {
         loop {
-            let line = self.lines.recv_timeout(Duration::from_secs(30));
+            let line = self.lines.recv_timeout(Duration::from_secs(120));
             let line = line.unwrap_or_else(|_| panic!("{part:?} is not reported; {}", self.all));
             self.all.push_str(&line);
             self.all.push('\n');

@@ -17,7 +17,7 @@ fn start(place: &Place, target: &str, script: &str) -> Child {
     let child = child.unwrap();
     let begin = Instant::now();
     while !place.path().join("running").exists() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "the script does not run");
+        assert!(begin.elapsed() < Duration::from_secs(120), "the script does not run");
         sleep(Duration::from_millis(10));
     }
     child
@@ -81,7 +81,7 @@ fn without_a_command_a_device_is_recorded_until_an_interrupt() {
     let instance = format!("/sys/kernel/tracing/instances/ftlab-{}-0/tracing_on", child.id());
     let begin = Instant::now();
     while fs::read_to_string(&instance).ok().as_deref() != Some("1\n") {
-        assert!(begin.elapsed() < Duration::from_secs(20), "nothing is recorded");
+        assert!(begin.elapsed() < Duration::from_secs(120), "nothing is recorded");
         sleep(Duration::from_millis(10));
     }
     let to = format!("of={}", device.name());

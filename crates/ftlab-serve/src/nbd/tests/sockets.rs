@@ -46,7 +46,7 @@ fn socket(directory: &Path) -> String {
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "waited in vain until {what}");
+        assert!(begin.elapsed() < Duration::from_secs(120), "waited in vain until {what}");
         sleep(Duration::from_millis(2));
     }
 }

@@ -42,7 +42,7 @@ fn serve(tls: Option<Tls>) -> (Server, SocketAddr, Arc<Mutex<Vec<String>>>) {
 
 fn connect(address: SocketAddr) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     let mut greeting = [0; 18];
     stream.read_exact(&mut greeting).unwrap();
     stream.write_all(&3_u32.to_be_bytes()).unwrap();

@@ -40,7 +40,7 @@ fn serve_with(disk: &Arc<Disk>, options: ServerOptions) -> Served {
 impl Served {
     fn connect(&self, queue: u16, controller: u16, nqn: &str) -> Host {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         let mut host = Initiator::begin(stream, queue % 2 == 1).unwrap();
         host.connect(queue, 64, controller, nqn, HOST).unwrap();
         host
@@ -57,7 +57,7 @@ impl Served {
     fn wait_until_alone(&self) {
         let begin = Instant::now();
         while self.server.connections() > 0 {
-            assert!(begin.elapsed() < Duration::from_secs(20), "connections are left");
+            assert!(begin.elapsed() < Duration::from_secs(120), "connections are left");
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -142,7 +142,7 @@ fn when_the_admin_queue_ends_all_others_do() {
     admin.enable().unwrap();
     let begin = Instant::now();
     // Its thread may still be on its way out.
-    while served.server.connections() > 1 && begin.elapsed() < Duration::from_secs(20) {
+    while served.server.connections() > 1 && begin.elapsed() < Duration::from_secs(120) {
         std::thread::sleep(Duration::from_millis(2));
     }
     let mut io = served.connect(1, controller, &served.nqn);
