@@ -26,6 +26,7 @@ const SHIPPED: &[Shipped] = shipped![
     "2r/fig-10",
     "2r/fig-11",
     "2r/fig-12",
+    "2r/fig-13",
     "2r/fig-14",
     "2r/tail-latency",
     "2r/blk-util",
@@ -143,7 +144,7 @@ mod tests {
 
     /// Experiments of papers; the others repeat series of drives.
     fn of_papers() -> impl Iterator<Item = (String, Plan)> {
-        let papers = ["2r", "2r++", "wolf", "systor13", "faster"];
+        let papers = ["2r", "2r++", "ssd-iq", "wolf", "systor13", "faster"];
         let is_of_paper =
             move |id: &str| papers.contains(&id.split('/').next().unwrap_or_default());
         let files = all().unwrap().into_iter().filter(move |(id, _)| is_of_paper(id));
