@@ -23,7 +23,7 @@ class TwoRGreedy(ftlab.Policy):
     )
     metadata_bits_per_block = 1
 
-    def place_host(self, lpn: int, drive: ftlab.DriveView) -> int:
+    def place_host(self, lpn: int, hint: ftlab.Hint, drive: ftlab.DriveView) -> int:
         """Host writes are normal."""
         return NORMAL
 

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from ftlab import errors, model, plot
     from ftlab._advise import Advice, advise
     from ftlab._compare import Scoreboard, compare
-    from ftlab._core import DriveView, __version__
+    from ftlab._core import DriveView, Hint, __version__
     from ftlab._drive import Drive
-    from ftlab._policy import Policy, Stream
+    from ftlab._own import register
+    from ftlab._parameter import Parameter, parameter
+    from ftlab._policy import FitContext, Policy, Stream
     from ftlab._progress import Status, SweepStatus, TuneStatus
-    from ftlab._registry import Entry, Parameter, formats, ftls, generators, parts, timings
+    from ftlab._registry import Entry, formats, ftls, generators, parts, timings
     from ftlab._requests import Inspection, generate, inspect
     from ftlab._result import Result, Run
     from ftlab._run import run
@@ -38,11 +40,13 @@ else:
         {
             "_advise": ("Advice", "advise"),
             "_compare": ("Scoreboard", "compare"),
-            "_core": ("DriveView", "__version__"),
+            "_core": ("DriveView", "Hint", "__version__"),
             "_drive": ("Drive",),
-            "_policy": ("Policy", "Stream"),
+            "_own": ("register",),
+            "_parameter": ("Parameter", "parameter"),
+            "_policy": ("FitContext", "Policy", "Stream"),
             "_progress": ("Status", "SweepStatus", "TuneStatus"),
-            "_registry": ("Entry", "Parameter", "formats", "ftls", "generators", "parts", "timings"),
+            "_registry": ("Entry", "formats", "ftls", "generators", "parts", "timings"),
             "_requests": ("Inspection", "generate", "inspect"),
             "_result": ("Result", "Run"),
             "_run": ("run",),
@@ -62,7 +66,9 @@ __all__ = [
     "DriveView",
     "Entry",
     "Failure",
+    "FitContext",
     "FtlabError",
+    "Hint",
     "Inspection",
     "Parameter",
     "Policy",
@@ -88,8 +94,10 @@ __all__ = [
     "generators",
     "inspect",
     "model",
+    "parameter",
     "parts",
     "plot",
+    "register",
     "run",
     "sweep",
     "timings",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from ftlab._drive import Drive
+from ftlab._own import named
 from ftlab._text import Setting, texts
 from ftlab._workload import Trace, core_workload
 
@@ -20,12 +21,15 @@ _MAY_BE_BARE = {"compact", "side_by_side"}
 def command_line(
     ftls: Iterable[str], workload: object, drive: Drive, settings: Mapping[str, Setting | None]
 ) -> str | None:
-    """The command ``ftlab run`` with these FTLs; none for workloads without a name."""
+    """The command ``ftlab run`` with these FTLs; none for workloads without a name and own policies."""
     if isinstance(workload, Trace):
         path, reading = os.fspath(workload.path), _reading(workload)
     elif isinstance(workload, str | os.PathLike):
         path, reading = os.fspath(workload), []
     else:
+        return None
+    ftls = list(ftls)
+    if named(ftls)[1]:
         return None
     words = ["ftlab", "run", path, *reading, *_options(drive._settings()), *_options(settings)]
     for ftl in dict.fromkeys(ftls):

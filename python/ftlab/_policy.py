@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from ftlab._parameter import Parameter
 
 if TYPE_CHECKING:
-    from ftlab._core import DriveView
+    from ftlab._core import DriveView, Hint
 
-__all__ = ["Policy", "Stream"]
+__all__ = ["FitContext", "Policy", "Stream"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +34,39 @@ class Stream:
     cold: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class FitContext:
+    """What is known of drive and workload before the first write.
+
+    Attributes
+    ----------
+    blocks : int
+        Erase blocks of the drive.
+    pages_per_block : int
+        Pages in each.
+    logical_pages : int
+        Pages that the host can address.
+    reserve_blocks : int
+        Free blocks that host writes may not take.
+    oracle : tuple of (float, float)
+        Shares of the logical pages, and of the writes to them, of areas that follow one another and fill
+        the drive; empty if the workload does not tell them.
+    """
+
+    blocks: int
+    pages_per_block: int
+    logical_pages: int
+    reserve_blocks: int
+    oracle: tuple[tuple[float, float], ...]
+
+
 class Policy:
     """A policy of the page-mapped engine, for prototyping in Python.
 
     The policy decides in which stream a page is put and which blocks are collected; the engine does the
-    rest. Derive from this class, and pass an instance to :func:`ftlab.run` as one of its `ftls`. Methods
-    whose names begin with ``on_`` are notified of events; those that are not overridden cost nothing.
+    rest. Derive from this class, and pass an instance to :func:`ftlab.run` as one of its `ftls`; or give it a
+    name with :func:`register`, which also takes parameters. Methods whose names begin with ``on_`` are
+    notified of events; those that are not overridden cost nothing.
 
     This is slow: at a write amplification of six, some thirty thousand host writes per second, where Rust
     does tens of millions. Runs of several FTLs in Python share one interpreter.
@@ -48,6 +78,17 @@ class Policy:
     ----------
     name : str
         Its name in results; by default that of the class.
+    parameters : sequence of Parameter
+        Its parameters, each made by :func:`parameter`.
+    values : mapping of str to int, float, bool or str
+        Their values by name, from before :meth:`setup`.
+    hints : {"lifetimes", "streams"} or None
+        What :meth:`place_host` is told beside addresses: how long pages live, for which the workload is read
+        ahead, or the streams that the host names.
+    source : str
+        Where it is described, for lists.
+    version : int
+        Raise it if it decides otherwise though its source is the same: :func:`sweep` keeps results by both.
     streams : sequence of Stream
         The streams; methods return them by index, from 0.
     metadata_bits_per_page, metadata_bits_per_block, metadata_bytes : int
@@ -69,6 +110,11 @@ class Policy:
     True
     """
 
+    parameters: Sequence[Parameter] = ()
+    values: Mapping[str, Any] = MappingProxyType({})
+    hints: Literal["lifetimes", "streams"] | None = None
+    source: str = "your own"
+    version: int = 1
     streams: Sequence[Stream] = (Stream("data"),)
     metadata_bits_per_page: float = 0
     metadata_bits_per_block: int = 0
@@ -78,6 +124,23 @@ class Policy:
     def name(self) -> str:
         """Its name in results: letters, digits, dashes and plus signs."""
         return type(self).__name__
+
+    def fit(self, values: Mapping[str, Any], context: FitContext) -> Mapping[str, Any]:
+        """Work out parameters that are ``auto``, before :meth:`setup`; it changes nothing.
+
+        Parameters
+        ----------
+        values : mapping of str to int, float, bool, str or None
+            The parameters; ``None`` stands for ``auto``.
+        context : FitContext
+            The drive, and what is known of the workload.
+
+        Returns
+        -------
+        mapping of str to int, float, bool or str
+            The parameters that get another value; by default none.
+        """
+        return {}
 
     def setup(self, blocks: int, pages_per_block: int, logical_pages: int, reserve_blocks: int) -> None:
         """Initialise the policy: a run begins on an erased drive.
@@ -94,13 +157,15 @@ class Policy:
             Free blocks that host writes may not take.
         """
 
-    def place_host(self, lpn: int, drive: DriveView) -> int:
+    def place_host(self, lpn: int, hint: Hint, drive: DriveView) -> int:
         """Choose the stream for a page that the host writes; its old version is still valid.
 
         Parameters
         ----------
         lpn : int
             The logical page.
+        hint : Hint
+            What is known beside, if `hints` asks for it.
         drive : DriveView
             The drive, valid only during the call.
 

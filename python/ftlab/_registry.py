@@ -2,46 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 
 from ftlab import _core
+from ftlab._own import Own, registered
+from ftlab._parameter import Parameter
 
-__all__ = ["Entry", "Parameter", "formats", "ftls", "generators", "parts", "timings"]
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter, as in ``name:key=value``.
-
-    Attributes
-    ----------
-    name : str
-        The key.
-    default : str
-        Its value if none is given.
-    expects : str
-        The values allowed, in words.
-    summary : str
-        What it does.
-    source : str
-        Where the default comes from.
-    kind : {"whole", "number", "choice", "text"}
-        The kind of its values.
-    low, high : float or None
-        Limits of a number, if it has any.
-    choices : tuple of str
-        The values of a choice.
-    """
-
-    name: str
-    default: str
-    expects: str
-    summary: str
-    source: str
-    kind: str
-    low: float | None
-    high: float | None
-    choices: tuple[str, ...]
+__all__ = ["Entry", "formats", "ftls", "generators", "parts", "timings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +39,16 @@ class Entry:
 
 def _entries(*kinds: str) -> dict[str, Entry]:
     return {
-        name: Entry(kind, name, summary, source, tuple(_parameter(*fields) for fields in parameters))
+        name: Entry(kind, name, summary, source, tuple(map(Parameter._of, parameters)))
         for kind, name, summary, source, parameters in _core.entries()
         if kind in kinds
     }
 
 
-def _parameter(
-    name: str, default: str, expects: str, summary: str, source: str, domain: _core.Domain
-) -> Parameter:
-    kind, low, high, choices = domain
-    return Parameter(name, default, expects, summary, source, kind, low, high, tuple(choices))
+def _own(own: Own) -> Entry:
+    """A policy of the user, as listed."""
+    summary = (inspect.getdoc(own.policy) or "").partition("\n")[0]
+    return Entry("ftl", own.name, summary, own.policy.source, tuple(own.policy.parameters))
 
 
 def ftls() -> dict[str, Entry]:
@@ -91,7 +58,7 @@ def ftls() -> dict[str, Entry]:
     -------
     dict of str to Entry
         By name. In addition, every pair of a placement and a victim rule of :func:`parts` is an FTL,
-        such as ``"sep-gc/greedy"``.
+        such as ``"sep-gc/greedy"``. Policies of your own are those of :func:`register`.
 
     Examples
     --------
@@ -99,7 +66,7 @@ def ftls() -> dict[str, Entry]:
     >>> [parameter.name for parameter in ftlab.ftls()["2r-fifo"].parameters]
     ['victims', 'blk-util', 'scan-depth', 'fallback', 'adapt-depth', 'd', 'seed']
     """
-    return _entries("ftl")
+    return _entries("ftl") | {own.name: _own(own) for own in registered()}
 
 
 def parts() -> dict[str, Entry]:

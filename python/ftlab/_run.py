@@ -8,6 +8,7 @@ from typing import Literal
 
 from ftlab import _core
 from ftlab._drive import Drive
+from ftlab._own import named, registered
 from ftlab._policy import Policy
 from ftlab._progress import Progress, reporter
 from ftlab._result import Result
@@ -63,7 +64,7 @@ def run(
         iterator of either is consumed as the run proceeds, and requires the size of the drive.
     ftls : str, Policy or iterable of them
         FTLs with their parameters, such as ``"2r++"`` and ``"2r-fifo:blk-util=0.4"``
-        (:func:`ftlab.ftls` lists them), or your own policies.
+        (:func:`ftlab.ftls` lists them), or policies of your own.
     drive : Drive, str or int, optional
         The drive, or its logical size.
     endurance : int, optional
@@ -142,9 +143,7 @@ def run(
     >>> ftlab.run(pages, "2r++", drive=ftlab.Drive(pages_per_block=128)).runs[0]["host_writes"]
     1000000
     """
-    every = [ftls] if isinstance(ftls, str | Policy) else list(ftls)
-    policies = [(ftl.name, ftl) for ftl in every if isinstance(ftl, Policy)]
-    names = [ftl.name if isinstance(ftl, Policy) else str(ftl) for ftl in every]
+    names, policies = named([ftls] if isinstance(ftls, str | Policy) else ftls)
     drive = Drive.of(drive)
     settings = drive._settings() | {
         "endurance": endurance,
@@ -178,4 +177,4 @@ def identity(workload: object, ftl: str, drive: Drive, settings: Mapping[str, Se
     The settings are the other arguments of :func:`run`.
     """
     source = core_workload(workload, drive.page_size)
-    return _core.identity(source, ftl, texts(drive._settings() | dict(settings)))
+    return _core.identity(source, ftl, registered(), texts(drive._settings() | dict(settings)))

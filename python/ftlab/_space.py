@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ftlab import _core
-from ftlab._registry import Parameter, ftls, parts
+from ftlab._own import registered
+from ftlab._parameter import Parameter
+from ftlab._registry import ftls, parts
 from ftlab._text import Setting, texts
 from ftlab._tuning import Trial
 from ftlab.errors import ParameterError
@@ -93,10 +95,10 @@ class Space:
     """
 
     def __init__(self, ftl: str, fix: Mapping[str, Setting], given: Mapping[str, Values]) -> None:
-        self._name, named, values = _core.ftl(ftl)
+        self._name, named, values = _core.ftl(ftl, registered())
         self._ftl, self._named, self._default = ftl, dict(named), dict(values)
         self._fixed = texts(fix)
-        _core.ftl(self.ftl({}))
+        _core.ftl(self.ftl({}), registered())
         parameters = {parameter.name: parameter for parameter in _parameters(self._name)}
         self.dimensions: tuple[Dimension, ...] = ()
         self.omitted: dict[str, str] = {}
@@ -104,7 +106,7 @@ class Space:
             if name in self._named or name in self._fixed:
                 raise ParameterError(f"{self._name}: {name} has a fixed value and cannot be searched too")
             if name not in parameters:
-                _core.ftl(f"{self._name}:{name}=0")  # raises an error that lists the parameters
+                _core.ftl(f"{self._name}:{name}=0", registered())  # raises an error that lists them
         for name, parameter in parameters.items():
             if name not in self._named and name not in self._fixed:
                 self._add(parameter, given.get(name))
@@ -117,7 +119,7 @@ class Space:
         if given is not None:
             dimension = _given(parameter, given)
             for value in dimension.choices or (f"{dimension.low:.12g}", f"{dimension.high:.12g}"):
-                _core.ftl(self.ftl({parameter.name: value}))
+                _core.ftl(self.ftl({parameter.name: value}), registered())
             self.dimensions += (dimension,)
             return
         found = _suggested(parameter, self._default[parameter.name])

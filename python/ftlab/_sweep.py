@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ftlab import _core
+from ftlab._own import Own, registered
 from ftlab._progress import SweepProgress, sweep_reporter
 from ftlab._tables import data_frame
 from ftlab.errors import FileError
@@ -26,6 +27,12 @@ __all__ = ["Failure", "Sweep", "sweep"]
 
 Finished = tuple[bytes, list[tuple[str, str]]]
 """Finished runs, encoded, and the names of those that failed, with reasons."""
+
+Job = list[tuple[str, str]]
+"""Runs that share a workload and a drive: the hash and the name of each."""
+
+Recipe = tuple[str, str, str, tuple[Own, ...]]
+"""What a plan is made of: file, text, scale, and policies in Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +173,18 @@ def sweep(
         raise FileError(f"{path}: {error}") from None
     directory = Path(out) if out is not None else Path(path.name).with_suffix(".results")
     # On a cluster each process has its own working directory.
-    recipe = (os.fspath(path if client is None else path.absolute()), text, str(scale))
+    recipe = (os.fspath(path if client is None else path.absolute()), text, str(scale), tuple(registered()))
     plan = _core.Plan(*recipe)
     with sweep_reporter(progress) as tell:
-        if client is None:
-            ran, reused, failures, others = _core.sweep(plan, os.fspath(directory), threads, tell)
+        if client is not None:
+            ran, reused, failures, others = _collect(
+                plan, directory, lambda jobs: _distributed(client, recipe, jobs), tell
+            )
+        elif plan.has_own:
+            # They take turns anyway.
+            ran, reused, failures, others = _collect(plan, directory, lambda jobs: _in_turn(plan, jobs), tell)
         else:
-            ran, reused, failures, others = _distribute(client, plan, recipe, directory, tell)
+            ran, reused, failures, others = _core.sweep(plan, os.fspath(directory), threads, tell)
     if others is not None:
         warnings.warn(others, RuntimeWarning, stacklevel=2)
     if failures:
@@ -185,39 +197,49 @@ def sweep(
     return Sweep(plan, directory, ran, reused, failures)
 
 
-def _distribute(
-    client: Client,
+def _collect(
     plan: _core.Plan,
-    recipe: tuple[str, str, str],
     directory: Path,
+    finish: Callable[[list[Job]], Generator[Finished, None, None]],
     tell: Callable[[int, int, int, float, float | None], None] | None,
 ) -> tuple[int, int, list[tuple[str, str]], str | None]:
-    """Runs what is missing in the directory on the workers of a cluster; stores results as they arrive."""
-    from distributed import as_completed
-
+    """Lets `finish` run what is missing in the directory; stores results as they arrive."""
     failures: list[tuple[str, str]] = []
     with closing(_core.Store(os.fspath(directory))) as store:
         jobs, others = store.pending(plan), store.others
         ran, reused = 0, plan.runs - sum(map(len, jobs))
-        futures: dict[Future[Finished], list[tuple[str, str]]] = {}
-        try:
-            for job in jobs:
-                futures[client.submit(_run, recipe, [run for run, _ in job])] = job
-            for future in as_completed(list(futures)):
-                job = futures.pop(future)
-                runs, failed = _result(future, job)
+        with closing(finish(jobs)) as arriving:
+            for runs, failed in arriving:
                 ran += store.add(runs) if runs else 0
                 failures += failed
                 if tell is not None:
                     done = ran + reused
                     tell(plan.runs, done, len(failures), (done + len(failures)) / plan.runs, None)
-        finally:
-            if futures:
-                client.cancel(list(futures))
     return ran, reused, failures, others
 
 
-def _result(future: Future[Finished], job: list[tuple[str, str]]) -> Finished:
+def _in_turn(plan: _core.Plan, jobs: list[Job]) -> Generator[Finished, None, None]:
+    """Carries out jobs in this process, one after the other."""
+    for job in jobs:
+        yield plan.run({run for run, _ in job})
+
+
+def _distributed(client: Client, recipe: Recipe, jobs: list[Job]) -> Generator[Finished, None, None]:
+    """Carries out jobs on the workers of a cluster."""
+    from distributed import as_completed
+
+    futures: dict[Future[Finished], Job] = {}
+    try:
+        for job in jobs:
+            futures[client.submit(_run, recipe, [run for run, _ in job])] = job
+        for future in as_completed(list(futures)):
+            yield _result(future, futures.pop(future))
+    finally:
+        if futures:
+            client.cancel(list(futures))
+
+
+def _result(future: Future[Finished], job: Job) -> Finished:
     """The result of a future; if it fails as a whole, such as by killing workers, its own runs fail."""
     try:
         finished: Finished = future.result()
@@ -227,7 +249,7 @@ def _result(future: Future[Finished], job: list[tuple[str, str]]) -> Finished:
     return finished
 
 
-def _run(recipe: tuple[str, str, str], runs: list[str]) -> Finished:
+def _run(recipe: Recipe, runs: list[str]) -> Finished:
     """Carries out runs of one job, on a worker."""
     plan = _plan(*recipe)
     if not plan.has(set(runs)):
@@ -238,6 +260,6 @@ def _run(recipe: tuple[str, str, str], runs: list[str]) -> Finished:
 
 
 @lru_cache(maxsize=4)
-def _plan(path: str, text: str, scale: str) -> _core.Plan:
+def _plan(path: str, text: str, scale: str, policies: tuple[Own, ...]) -> _core.Plan:
     """The plan of an experiment, which the jobs of a worker share."""
-    return _core.Plan(path, text, scale)
+    return _core.Plan(path, text, scale, policies)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ftlab import _core
 from ftlab._drive import Drive
+from ftlab._own import registered
 from ftlab._progress import Status
 from ftlab._run import run
 from ftlab._study import RunAll
@@ -47,7 +48,7 @@ class Runner:
 
     def run(self, trial: Trial) -> Trial:
         """The trial with its result; equal parameters are run only once."""
-        key = tuple(_core.ftl(trial.ftl)[2])
+        key = tuple(_core.ftl(trial.ftl, registered())[2])
         if key not in self._known:
             self._known[key] = self._outcome(trial)
         return replace(self._known[key], ftl=trial.ftl, parameters=trial.parameters)

@@ -155,7 +155,7 @@ def test_a_worker_that_would_run_something_else_runs_nothing(tmp_path):
     )
     trace = tmp_path / "trace.csv"
     trace.write_text("W,1,1\n" * 9, encoding="utf-8")
-    recipe = (str(tmp_path / "exp.toml"), text, "1")
+    recipe = (str(tmp_path / "exp.toml"), text, "1", ())
     store = ftlab._core.Store(str(tmp_path / "out"))
     jobs = store.pending(ftlab._core.Plan(*recipe))
     runs = {run for run, _ in jobs[0]}

@@ -16,8 +16,11 @@ mod drive_view;
 mod error;
 mod experiment;
 mod generate;
+mod hint;
 mod inspect;
 mod model;
+mod own;
+mod parameters;
 mod parse;
 mod policy;
 mod progress;
@@ -37,6 +40,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("USUAL_OP_RATIOS", ftlab_experiments::advise::USUAL_OP_RATIOS)?;
     module.add_class::<drive_view::DriveView>()?;
     module.add_class::<generate::RequestTables>()?;
+    module.add_class::<hint::Hint>()?;
     module.add_class::<sweep::Plan>()?;
     module.add_class::<sweep::Store>()?;
     module.add_class::<workload::Workload>()?;
@@ -51,6 +55,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(model::model_greedy, module)?,
         wrap_pyfunction!(model::model_hot_cold, module)?,
         wrap_pyfunction!(model::model_split, module)?,
+        wrap_pyfunction!(parameters::parameter, module)?,
         wrap_pyfunction!(registry::entries, module)?,
         wrap_pyfunction!(registry::ftl, module)?,
         wrap_pyfunction!(registry::metadata_budget, module)?,

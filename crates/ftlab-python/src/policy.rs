@@ -2,10 +2,11 @@
 
 use crate::drive_view::DriveView;
 use crate::error::policy_error;
+use crate::hint::Hint;
 use crate::workload::{Raised, keep};
-use ftlab_flash::{BlockId, Lpn};
+use ftlab_flash::{BlockId, Hint as Told, Lpn};
 use ftlab_ftl::page::{
-    DriveState, HostWrite, Phase, Policy, Relocation, Stream, StreamId, Victims,
+    DriveState, Hints, HostWrite, Phase, Policy, Relocation, Stream, StreamId, Victims,
 };
 use ftlab_ftl::registry::DriveShape;
 use ftlab_ftl::{Archive, Metadata, State, StateError};
@@ -25,6 +26,8 @@ const EVENTS: [&str; 5] =
 pub(crate) struct PythonPolicy {
     policy: Py<PyAny>,
     view: Py<DriveView>,
+    /// What it is told if it asks for no hints; none if it asks for some.
+    nothing: Option<Py<Hint>>,
     name: String,
     streams: Vec<Stream>,
     metadata: Metadata,
@@ -35,21 +38,13 @@ pub(crate) struct PythonPolicy {
 }
 
 impl PythonPolicy {
-    /// Prepares the policy for a drive of this size; an exception is kept, and named in the error.
-    pub(crate) fn make(
-        policy: &Py<PyAny>,
+    /// Prepares the policy for a drive of this size.
+    pub(crate) fn new(
+        policy: &Bound<'_, PyAny>,
         size: DriveShape,
+        hints: Hints,
         raised: &Raised,
-    ) -> Result<Box<dyn Policy>, String> {
-        let made = Python::attach(|py| Self::new(policy.bind(py), size, raised));
-        made.map(|policy| Box::new(policy) as Box<dyn Policy>).map_err(|error| {
-            let message = error.to_string();
-            keep(raised, error);
-            message
-        })
-    }
-
-    fn new(policy: &Bound<'_, PyAny>, size: DriveShape, raised: &Raised) -> PyResult<Self> {
+    ) -> PyResult<Self> {
         let py = policy.py();
         let name: String = policy.getattr("name")?.extract()?;
         let streams = streams(policy, &name)?;
@@ -72,6 +67,7 @@ impl PythonPolicy {
                 bytes: policy.getattr("metadata_bytes")?.extract()?,
             },
             view: Py::new(py, DriveView::new())?,
+            nothing: (hints == Hints::None).then(|| Py::new(py, Hint(Told::NONE))).transpose()?,
             policy: policy.clone().unbind(),
             name,
             streams,
@@ -181,7 +177,7 @@ fn streams(policy: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<Stream>> {
 }
 
 /// The name, with static lifetime as the engine's own names. Each is stored once.
-fn lasting(name: String) -> &'static str {
+pub(crate) fn lasting(name: String) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name.as_str()) {
@@ -206,7 +202,11 @@ impl Policy for PythonPolicy {
     fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
         let placed = self.ask(drive, |this, policy, view| {
             let name = intern!(policy.py(), "place_host");
-            this.stream(&policy.call_method1(name, (write.lpn.0, view))?, false)
+            let hint = match &this.nothing {
+                Some(nothing) => nothing.clone_ref(policy.py()),
+                None => Py::new(policy.py(), Hint(write.hint))?,
+            };
+            this.stream(&policy.call_method1(name, (write.lpn.0, hint, view))?, false)
         });
         placed.unwrap_or(StreamId(0))
     }

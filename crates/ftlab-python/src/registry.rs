@@ -1,6 +1,7 @@
 //! Names: FTLs, generators, formats, timings.
 
 use crate::error::Result;
+use crate::own::only_named;
 use ftlab_ftl::MetadataBudget;
 use ftlab_ftl::registry::{self, Kind};
 use ftlab_sim::TIMINGS;
@@ -10,7 +11,7 @@ use ftlab_workload::GENERATORS;
 use pyo3::prelude::*;
 
 /// A parameter: name, default, allowed values, what it does, source of the default, domain.
-type ParameterFields = (String, String, String, String, String, DomainFields);
+pub(crate) type ParameterFields = (String, String, String, String, String, DomainFields);
 
 /// A domain: kind, least, greatest, choices.
 type DomainFields = (&'static str, Option<f64>, Option<f64>, Vec<String>);
@@ -46,11 +47,14 @@ fn fields(
     source: &str,
     parameters: Vec<Parameter>,
 ) -> EntryFields {
-    let parameters = parameters.into_iter().map(|of| {
-        let domain = domain(of.domain);
-        (of.name.to_owned(), of.default, of.expects, of.doc, of.source.to_owned(), domain)
-    });
-    (kind, name.into(), summary.into(), source.into(), parameters.collect())
+    let parameters = parameters.into_iter().map(parameter_fields).collect();
+    (kind, name.into(), summary.into(), source.into(), parameters)
+}
+
+/// A parameter as Python has it.
+pub(crate) fn parameter_fields(of: Parameter) -> ParameterFields {
+    let domain = domain(of.domain);
+    (of.name.to_owned(), of.default, of.expects, of.doc, of.source.to_owned(), domain)
 }
 
 fn domain(domain: Domain) -> DomainFields {
@@ -65,11 +69,11 @@ fn domain(domain: Domain) -> DomainFields {
 /// An FTL as given: its name, the given parameters, and the values of all parameters.
 type NamedFtl = (String, Vec<(String, String)>, Vec<(&'static str, String)>);
 
-/// Parses and checks an FTL as given.
+/// Parses and checks an FTL as given, which may be one of these policies.
 #[pyfunction]
-pub(crate) fn ftl(text: &str) -> Result<NamedFtl> {
+pub(crate) fn ftl(text: &str, policies: Vec<Bound<'_, PyAny>>) -> Result<NamedFtl> {
     let spec: Spec = text.parse()?;
-    let values = registry::resolve(&spec)?;
+    let values = only_named(&policies)?.resolve(&spec)?;
     Ok((spec.name, spec.arguments, values))
 }
 

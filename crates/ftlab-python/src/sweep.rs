@@ -6,19 +6,24 @@
 //! nothing instead of something else.
 
 use crate::error::{Error, Result, experiment_error, in_python};
+use crate::own;
+use crate::progress::Watch as RunWatch;
+use crate::run::PYTHON_BATCH_WRITES;
+use crate::workload::{Raised, keep, take};
+use ftlab_experiments::not_reused;
 use ftlab_experiments::sweep as rust;
 use ftlab_experiments::sweep::{
     Failure, Kind, Metric, Outcome, Scale, Shard, SweepOptions, SweepStatus,
 };
-use ftlab_experiments::{ExperimentsError, not_reused};
-use pyo3::exceptions::PyRuntimeError;
+use ftlab_sim::{OwnPolicies, Threads};
+use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How often Python is asked whether Ctrl-C was pressed, and notified of progress.
@@ -26,7 +31,13 @@ const PERIOD: Duration = Duration::from_millis(50);
 
 /// The plan of an experiment file.
 #[pyclass(frozen, module = "ftlab._core")]
-pub(crate) struct Plan(rust::Plan);
+pub(crate) struct Plan {
+    inner: rust::Plan,
+    /// What a policy raised.
+    raised: Raised,
+    /// Held by who runs policies in Python, so that nobody takes what those of another raised.
+    turn: Mutex<()>,
+}
 
 /// Runs of a job that failed, each with its name and the reason.
 type Failures = Vec<(String, String)>;
@@ -35,14 +46,23 @@ type Failures = Vec<(String, String)>;
 impl Plan {
     /// Expands the experiment in `text`; paths in it are relative to the folder of `path`.
     #[new]
-    fn new(py: Python<'_>, path: PathBuf, text: String, scale: &str) -> Result<Self> {
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        text: String,
+        scale: &str,
+        policies: Vec<Bound<'_, PyAny>>,
+    ) -> Result<Self> {
         let scale: Scale = scale.parse().map_err(experiment_error)?;
+        let raised = Raised::default();
+        let policies = own::policies(&policies, &raised)?;
         let plan = py.detach(|| {
-            let file = rust::ExperimentFile::parse(&path, text)?;
+            let mut file = rust::ExperimentFile::parse(&path, text)?;
+            file.policies = policies;
             rust::Plan::new(file, scale)
         })?;
         if plan.file.kind == Kind::Runs {
-            return Ok(Self(plan));
+            return Ok(Self { inner: plan, raised, turn: Mutex::default() });
         }
         let path = path.display();
         Err(experiment_error(format!("{path} runs no FTLs; use ftlab reproduce {path}")).into())
@@ -51,13 +71,20 @@ impl Plan {
     /// Workloads that are skipped, and why.
     #[getter]
     fn absent(&self) -> Vec<String> {
-        self.0.absent.iter().cloned().collect()
+        self.inner.absent.iter().cloned().collect()
+    }
+
+    /// Whether policies in Python are among the FTLs.
+    #[getter]
+    fn has_own(&self) -> bool {
+        let mut ftls = self.inner.jobs.iter().flat_map(|job| &job.experiment.ftls);
+        ftls.any(|ftl| self.inner.file.policies.code(ftl).is_some())
     }
 
     /// The number of different runs.
     #[getter]
     fn runs(&self) -> usize {
-        self.0.runs()
+        self.inner.runs()
     }
 
     /// Whether these runs, given by their hashes, are one of its jobs or a part of one.
@@ -80,8 +107,10 @@ impl Plan {
             )
         })?;
         let (bytes, failures) = py.detach(|| {
-            let outcome = job.run()?;
-            Ok::<_, ExperimentsError>((outcome.encode()?, outcome.failures))
+            let turn = || self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let _turn = self.has_own().then(turn);
+            let outcome = run_job(&job, &self.raised)?;
+            Ok::<_, Error>((outcome.encode()?, outcome.failures))
         })?;
         Ok((PyBytes::new(py, &bytes), named(failures)))
     }
@@ -89,12 +118,12 @@ impl Plan {
     /// Columns of the points that have a result in a directory: axes as texts, the hashes of the runs,
     /// and every metric.
     fn table(&self, py: Python<'_>, directory: PathBuf) -> Result<(Texts, Numbers)> {
-        let results = py.detach(|| rust::read_runs_of(&self.0, &directory))?;
-        let points = self.0.points.iter().filter(|point| results.contains_key(&point.run));
+        let results = py.detach(|| rust::read_runs_of(&self.inner, &directory))?;
+        let points = self.inner.points.iter().filter(|point| results.contains_key(&point.run));
         let points: Vec<_> = points.collect();
         let axis = |name: &str| points.iter().map(|p| p.label(name).map(str::to_owned)).collect();
         let mut texts: Texts =
-            self.0.axes().into_iter().map(|name| (name.to_owned(), axis(name))).collect();
+            self.inner.axes().into_iter().map(|name| (name.to_owned(), axis(name))).collect();
         texts.push(("run".into(), points.iter().map(|point| Some(point.run.clone())).collect()));
         let column = |metric: &Metric| {
             let numbers = points.iter().map(|point| metric.of(&results[&point.run]));
@@ -104,10 +133,34 @@ impl Plan {
     }
 }
 
+/// Carries out a job on this thread; a run in which a policy raises fails. Ctrl-C ends it.
+fn run_job(job: &rust::Job, raised: &Raised) -> Result<rust::JobOutcome> {
+    let thread = Threads::new(1)?;
+    let stopped = Raised::default();
+    let has_own = job.experiment.policies != OwnPolicies::default();
+    let outcome = job.run_by(|experiment| {
+        let mut experiment = experiment.clone();
+        if has_own {
+            experiment.batch_writes = PYTHON_BATCH_WRITES;
+        }
+        let mut watch = RunWatch::new(None);
+        watch.raised = Arc::clone(raised);
+        let prepared = experiment.prepare_on(&thread);
+        let result = prepared.and_then(|prepared| prepared.run(&mut watch));
+        let Some(error) = take(raised) else { return result.map_err(|error| error.to_string()) };
+        let message = error.to_string();
+        if Python::attach(|py| !error.is_instance_of::<PyException>(py)) {
+            keep(&stopped, error);
+        }
+        Err(message)
+    });
+    take(&stopped).map_or(Ok(outcome), |error| Err(error.into()))
+}
+
 impl Plan {
     /// The job of these runs.
     fn job(&self, runs: &BTreeSet<String>) -> Option<rust::Job> {
-        let mut jobs = self.0.jobs.iter();
+        let mut jobs = self.inner.jobs.iter();
         let found = jobs.find_map(|job| job.only(|point| runs.contains(&point.run)));
         found.filter(|job| job.runs.len() == runs.len())
     }
@@ -149,7 +202,7 @@ impl Store {
     /// Runs without a result, the longest first: hash and name of each run, job by job.
     fn pending(&self, plan: &Plan) -> Result<Vec<Vec<(String, String)>>> {
         let open = self.open();
-        let jobs = plan.0.pending(open.as_ref().ok_or_else(closed)?, Shard::WHOLE);
+        let jobs = plan.inner.pending(open.as_ref().ok_or_else(closed)?, Shard::WHOLE);
         let named = |job: &rust::Job| {
             let runs = job.runs.iter().enumerate();
             runs.map(|(index, point)| (point.run.clone(), job.name_of_run(index))).collect()
@@ -191,7 +244,7 @@ pub(crate) fn sweep(
     let (outcome, raised) = py.detach(|| {
         std::thread::scope(|scope| {
             let work = scope.spawn(|| {
-                rust::sweep(&plan.0, &mut store, options, &|status| watch.update(status))
+                rust::sweep(&plan.inner, &mut store, options, &|status| watch.update(status))
             });
             let mut raised = None;
             while !work.is_finished() {

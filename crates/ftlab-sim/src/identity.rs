@@ -8,9 +8,10 @@ use crate::experiment::{Experiment, GENERATOR_DRIVE_WRITES};
 use crate::sizing::{Origin, Wanted};
 use crate::versions::{self, Version};
 use crate::{SimError, Workload};
-use ftlab_ftl::registry;
+use ftlab_ftl::{Engine, registry};
 use ftlab_host::Timing;
 use ftlab_spec::{Parameters, Spec, SpecError};
+use ftlab_stack::OwnPolicies;
 use ftlab_trace::{Contents, RequestBatch, TraceSource, trace_identity};
 use twox_hash::XxHash3_128;
 
@@ -27,6 +28,8 @@ pub struct WorkloadIdentity {
 pub struct ExperimentIdentity {
     text: String,
     versions: Vec<Version>,
+    /// Policies that FTLs may name, beside those of the registry.
+    policies: OwnPolicies,
 }
 
 /// What tells a run from any other.
@@ -97,7 +100,7 @@ impl Experiment {
         let Self {
             workload: _,
             ftls: _,
-            policies: _,
+            policies,
             drive,
             length: _,
             repeat: _,
@@ -127,7 +130,8 @@ impl Experiment {
             (faults.map(|faults| faults.values()), endurance_cycles),
             (streams.as_ref().map(ToString::to_string), wrap, ignore_trims, observe),
         );
-        Ok(ExperimentIdentity { text: format!("{parts:?}"), versions })
+        let policies = policies.clone();
+        Ok(ExperimentIdentity { text: format!("{parts:?}"), versions, policies })
     }
 
     /// The drive and how much is written to it: as it comes out, as far as that is known before a pass over the trace.
@@ -153,8 +157,14 @@ impl Experiment {
 }
 
 impl ExperimentIdentity {
-    /// What tells the run of this FTL of the registry.
+    /// What tells the run of this FTL, whose code is known.
     pub fn of_run(&self, ftl: &Spec) -> Result<RunIdentity, SpecError> {
+        if let Some(code) = self.policies.code(ftl) {
+            let engine = (Engine::PageMapped.name(), Engine::PageMapped.decisions());
+            let versions = versions::text(self.versions.iter().copied().chain([engine]));
+            let text = format!("{} {:?} {code}", ftl.name, self.policies.resolve(ftl)?);
+            return Ok(RunIdentity { hash: self.hash_with(&versions, &text), versions });
+        }
         let decisions = registry::decisions(ftl)?;
         let pieces = decisions.pieces().iter().map(|piece| (piece.name, piece.version));
         let versions = versions::text(self.versions.iter().copied().chain(pieces));

@@ -82,7 +82,7 @@ pub use experiment::{
 pub use ftlab_flash::Faults;
 pub use ftlab_ftl::colours;
 pub use ftlab_host::{TIMINGS, TimingPreset};
-pub use ftlab_stack::{OwnPolicies, SlcCache, StackError, WhenFull};
+pub use ftlab_stack::{OwnPolicies, OwnPolicy, SlcCache, StackError, WhenFull};
 pub use ftlab_trace::StreamMap;
 pub use identity::{ExperimentIdentity, RunIdentity, WorkloadIdentity};
 pub use memory::{SLACK_BYTES, wait_for_memory};

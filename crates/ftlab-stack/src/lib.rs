@@ -39,7 +39,7 @@ pub use any_ftl::AnyFtl;
 pub use error::StackError;
 pub use page_ages::Moves;
 pub use picture::{BlockPages, Picture};
-pub use policies::OwnPolicies;
+pub use policies::{OwnPolicies, OwnPolicy};
 pub use slc_cache::{SlcCache, WhenFull};
 pub use steps::{Candidate, Step};
 pub use stop::Stop;

@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// A policy that a program brings along, before it is made.
-trait Own: Send + Sync {
+pub trait OwnPolicy: Send + Sync {
     /// Its parameters with their values: as given or by default, or where there is a context, with `auto` worked out.
     fn values(&self, spec: &Spec, context: Option<&FitContext>) -> Result<Values, SpecError>;
 
@@ -25,6 +25,11 @@ trait Own: Send + Sync {
 
     /// Makes it, or tells why it cannot.
     fn make(&self, spec: &Spec, shape: DriveShape) -> Result<Box<dyn Policy>, String>;
+
+    /// What tells its decisions from those of any other, for stores of results; none if nobody knows.
+    fn code(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Names of parameters with their values.
@@ -47,7 +52,7 @@ impl<P: PolicyEntry> Presented<P> {
     }
 }
 
-impl<P: PolicyEntry> Own for Presented<P> {
+impl<P: PolicyEntry> OwnPolicy for Presented<P> {
     fn values(&self, spec: &Spec, context: Option<&FitContext>) -> Result<Values, SpecError> {
         Ok(Self::parameters(spec, context)?.values())
     }
@@ -63,59 +68,19 @@ impl<P: PolicyEntry> Own for Presented<P> {
     fn make(&self, spec: &Spec, shape: DriveShape) -> Result<Box<dyn Policy>, String> {
         Self::made(spec, shape).map_err(|error| error.to_string())
     }
-}
 
-/// What a function makes. It has no parameters, and asks for no hints.
-impl<M> Own for M
-where
-    M: Fn(DriveShape) -> Result<Box<dyn Policy>, String> + Send + Sync,
-{
-    fn values(&self, spec: &Spec, _: Option<&FitContext>) -> Result<Values, SpecError> {
-        match spec.arguments.first() {
-            None => Ok(Vec::new()),
-            Some((key, _)) => Err(SpecError::UnknownParameter {
-                of: spec.name.clone(),
-                key: key.clone(),
-                known: Vec::new(),
-            }),
-        }
-    }
-
-    fn hints(&self) -> Hints {
-        Hints::None
-    }
-
-    fn bytes(&self, _: &Spec, _: DriveShape) -> Result<u64, SpecError> {
-        Ok(0)
-    }
-
-    fn make(&self, _: &Spec, shape: DriveShape) -> Result<Box<dyn Policy>, String> {
-        self(shape)
+    fn code(&self) -> Option<String> {
+        Some(format!("{} {}", <P as PolicyEntry>::SOURCE, <P as PolicyEntry>::DECISIONS))
     }
 }
 
 /// Policies of the page-mapped engine that a program names itself.
 #[derive(Clone, Default)]
-pub struct OwnPolicies(Vec<(String, Arc<dyn Own>)>);
+pub struct OwnPolicies(Vec<(String, Arc<dyn OwnPolicy>)>);
 
 impl OwnPolicies {
-    /// Adds a policy that a function makes: it has no parameters, and asks for no hints. A name that is known already
-    /// is refused.
-    pub fn add(
-        &mut self,
-        name: &str,
-        make: impl Fn(DriveShape) -> Result<Box<dyn Policy>, String> + Send + Sync + 'static,
-    ) -> Result<(), StackError> {
-        self.put(name, Arc::new(make))
-    }
-
-    /// Adds a policy that presents itself as those of the registry do: its parameters are read and fitted like theirs,
-    /// and it is told the hints that it asks for. A name that is known already is refused.
-    pub fn add_entry<P: PolicyEntry>(&mut self) -> Result<(), StackError> {
-        self.put(P::NAME, Arc::new(Presented::<P>(PhantomData)))
-    }
-
-    fn put(&mut self, name: &str, own: Arc<dyn Own>) -> Result<(), StackError> {
+    /// Adds a policy. A name that is known already is refused.
+    pub fn add(&mut self, name: &str, own: impl OwnPolicy + 'static) -> Result<(), StackError> {
         let spec: Spec = name.parse()?;
         if !spec.arguments.is_empty() || spec.name != name {
             return Err(unusable(name, "is no name", "use letters, digits, dashes and plus signs"));
@@ -124,11 +89,17 @@ impl OwnPolicies {
         if is_known {
             return Err(unusable(name, "is the name of an FTL already", "choose another one"));
         }
-        self.0.push((spec.name, own));
+        self.0.push((spec.name, Arc::new(own)));
         Ok(())
     }
 
-    fn find(&self, spec: &Spec) -> Option<&dyn Own> {
+    /// Adds a policy that presents itself as those of the registry do: its parameters are read and fitted like theirs,
+    /// and it is told the hints that it asks for. A name that is known already is refused.
+    pub fn add_entry<P: PolicyEntry>(&mut self) -> Result<(), StackError> {
+        self.add(P::NAME, Presented::<P>(PhantomData))
+    }
+
+    fn find(&self, spec: &Spec) -> Option<&dyn OwnPolicy> {
         self.0.iter().find(|(name, _)| *name == spec.name).map(|(_, own)| own.as_ref())
     }
 
@@ -140,6 +111,11 @@ impl OwnPolicies {
     /// [`registry::decisions`]; none of these, whose code nobody knows.
     pub fn decisions(&self, spec: &Spec) -> Result<Option<Decisions>, SpecError> {
         if self.find(spec).is_some() { Ok(None) } else { registry::decisions(spec).map(Some) }
+    }
+
+    /// What tells the decisions of one of these, where it is known.
+    pub fn code(&self, spec: &Spec) -> Option<String> {
+        self.find(spec)?.code()
     }
 
     /// [`registry::hints`], of these too.
@@ -160,7 +136,7 @@ impl OwnPolicies {
         Ok(registry::with_fitted(spec, &given, fitted))
     }
 
-    /// [`registry::memory_bytes`], of these too: of what a function makes only the tables of the drive are known.
+    /// [`registry::memory_bytes`], of these too.
     pub fn memory_bytes(&self, spec: &Spec, shape: DriveShape) -> Result<u64, SpecError> {
         let Some(own) = self.find(spec) else { return registry::memory_bytes(spec, shape) };
         Ok(registry::drive_bytes(shape) + own.bytes(spec, shape)?)
@@ -209,21 +185,14 @@ impl fmt::Debug for OwnPolicies {
 mod tests {
     use super::*;
     use ftlab_ftl::algorithms::two_r::TwoRGreedy;
-    use ftlab_spec::NoParameters;
-
-    fn add(policies: &mut OwnPolicies, name: &str) -> Result<(), StackError> {
-        let make = |size| -> Result<Box<dyn Policy>, String> {
-            Ok(Box::new(TwoRGreedy::new(&NoParameters {}, size)))
-        };
-        policies.add(name, make)
-    }
 
     #[test]
     fn a_name_stands_for_one_policy() {
         let mut policies = OwnPolicies::default();
-        add(&mut policies, "mine").unwrap();
+        let mut add = |name| policies.add(name, Presented::<TwoRGreedy>(PhantomData));
+        add("mine").unwrap();
         for (name, part) in [("mine", "already"), ("2r++", "already"), ("a:b=1", "is no name")] {
-            let error = add(&mut policies, name).unwrap_err().to_string();
+            let error = add(name).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
         let error = policies.resolve(&"mine:x=1".parse().unwrap()).unwrap_err().to_string();

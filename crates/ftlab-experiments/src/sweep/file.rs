@@ -8,7 +8,7 @@ use super::report::{Expectation, FigureSpec};
 use super::scalar::{AxisValue, Pairs};
 use super::stated::Stated;
 use crate::error::ExperimentsError;
-use ftlab_sim::{DriveOptions, Experiment};
+use ftlab_sim::{DriveOptions, Experiment, OwnPolicies};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fs;
@@ -70,6 +70,9 @@ pub struct ExperimentFile {
     /// The figures to draw.
     #[serde(default)]
     pub figure: Vec<FigureSpec>,
+    /// Policies that it may name, beside those of the registry.
+    #[serde(skip)]
+    pub policies: OwnPolicies,
     #[serde(skip)]
     pub(crate) path: PathBuf,
     #[serde(skip)]

@@ -7,7 +7,7 @@ use super::shard::Shard;
 use super::store::Store;
 use crate::error::ExperimentsError;
 use crate::identity::{Identities, changed};
-use ftlab_sim::{Experiment, ExperimentResult, RunIdentity, Threads};
+use ftlab_sim::{Experiment, ExperimentResult, RunIdentity};
 use ftlab_spec::Spec;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -48,18 +48,9 @@ impl Job {
         (!part.runs.is_empty()).then_some(part)
     }
 
-    /// Carries it out on one thread.
-    pub fn run(&self) -> Result<JobOutcome, ExperimentsError> {
-        let thread = Threads::new(1)?;
-        Ok(self.run_by(|experiment| {
-            let prepared = experiment.prepare_on(&thread);
-            prepared.and_then(|prepared| prepared.run(&mut ())).map_err(|error| error.to_string())
-        }))
-    }
-
     /// Lets `attempt` run all FTLs together; if that fails, each alone, so that only those fail that
     /// must.
-    pub(super) fn run_by(
+    pub fn run_by(
         &self,
         attempt: impl Fn(&Experiment) -> Result<ExperimentResult, String>,
     ) -> JobOutcome {

@@ -13,7 +13,7 @@ use crate::error::ExperimentsError;
 use crate::identity::Identities;
 use ftlab_ftl::registry;
 use ftlab_sim::format::grouped;
-use ftlab_sim::{DriveOptions, Experiment, ExperimentIdentity, Length};
+use ftlab_sim::{DriveOptions, Experiment, ExperimentIdentity, Length, OwnPolicies};
 use ftlab_spec::Spec;
 use ftlab_trace::{Contents, check_memory};
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,6 +166,7 @@ struct Expansion {
     points: Vec<Point>,
     jobs: Vec<Job>,
     absent: BTreeSet<String>,
+    policies: OwnPolicies,
     identities: Identities,
     /// Job by the identity of its experiment without FTLs.
     by_identity: BTreeMap<String, usize>,
@@ -213,7 +214,7 @@ fn part_of<'a>(case: &'a Case, file: &'a ExperimentFile) -> Part<'a> {
 }
 
 fn expand(file: &ExperimentFile, parts: &[Part<'_>], scale: Scale) -> Result<Expansion, Wrong> {
-    let mut expansion = Expansion::default();
+    let mut expansion = Expansion { policies: file.policies.clone(), ..Expansion::default() };
     let folder = file.path.parent().unwrap_or(Path::new(""));
     let seeds = if file.seeds.is_empty() { &[1][..] } else { &file.seeds };
     for part in parts {
@@ -322,8 +323,9 @@ impl Expansion {
         variables.set("seed", seed.to_string());
         let (drive, run) = (part.drive.clone(), part.run.clone());
         let settings = Settings { drive, run, workload, folder, seed, scale };
+        let policies = self.policies.clone();
         let experiment = match settings.experiment(&mut variables)? {
-            Ok(experiment) => experiment,
+            Ok(experiment) => Experiment { policies, ..experiment },
             Err(absent) => {
                 self.absent.insert(format!("{}: {absent}", workload.label(&variables)?));
                 return Ok(());

@@ -8,8 +8,8 @@ use ftlab_ftl::page::{
 use ftlab_ftl::registry::{DriveShape, FitContext, PolicyEntry};
 use ftlab_ftl::{Archive, Metadata, State, StateError};
 use ftlab_sim::result::RunResult;
-use ftlab_sim::{DriveOptions, Experiment, Logical, OwnPolicies, Workload};
-use ftlab_spec::{NoParameters, SpecError};
+use ftlab_sim::{DriveOptions, Experiment, Logical, OwnPolicies, OwnPolicy, Workload};
+use ftlab_spec::{NoParameters, Parameters, Spec, SpecError};
 
 fn runs(policies: OwnPolicies, ftls: &[&str]) -> Vec<RunResult> {
     let drive = DriveOptions {
@@ -23,16 +23,54 @@ fn runs(policies: OwnPolicies, ftls: &[&str]) -> Vec<RunResult> {
     experiment.run(&mut ()).unwrap().runs
 }
 
+/// The policy 2R-Greedy by another name.
+struct Renamed;
+
+impl OwnPolicy for Renamed {
+    fn values(
+        &self,
+        spec: &Spec,
+        _: Option<&FitContext>,
+    ) -> Result<Vec<(&'static str, String)>, SpecError> {
+        NoParameters::resolve(spec)
+    }
+
+    fn hints(&self) -> Hints {
+        Hints::None
+    }
+
+    fn bytes(&self, _: &Spec, _: DriveShape) -> Result<u64, SpecError> {
+        Ok(0)
+    }
+
+    fn make(&self, _: &Spec, shape: DriveShape) -> Result<Box<dyn Policy>, String> {
+        Ok(Box::new(TwoRGreedy::new(&NoParameters {}, shape)))
+    }
+}
+
 #[test]
 fn a_policy_of_the_program_runs_like_one_of_the_registry() {
     let mut policies = OwnPolicies::default();
-    let make = |size| -> Result<Box<dyn Policy>, String> {
-        Ok(Box::new(TwoRGreedy::new(&NoParameters {}, size)))
-    };
-    policies.add("mine", make).unwrap();
+    policies.add("mine", Renamed).unwrap();
     let runs = runs(policies, &["mine", "2r-greedy"]);
     assert_eq!(runs[0].running_relocations, runs[1].running_relocations);
     assert_eq!((&runs[0].ftl[..], runs[0].erases), ("mine", runs[1].erases));
+}
+
+#[test]
+fn a_run_of_a_policy_is_told_from_others_if_its_code_is_known() {
+    let mut policies = OwnPolicies::default();
+    policies.add("mine", Renamed).unwrap();
+    policies.add_entry::<ShortLived>().unwrap();
+    let workload = Workload::parse("zipf", ftlab_trace::OpenOptions::default()).unwrap();
+    let experiment = Experiment { policies, ..Experiment::new(workload, Vec::new()) };
+    let contents = ftlab_trace::Contents::new();
+    let workload = experiment.workload.identity(4096, &contents).unwrap();
+    let identity = experiment.identity(&workload).unwrap();
+    let of = |ftl: &str| identity.of_run(&ftl.parse().unwrap());
+    assert_eq!(of("short-lived").unwrap(), of("short-lived:most=0").unwrap());
+    assert_ne!(of("short-lived").unwrap(), of("short-lived:most=1").unwrap());
+    assert!(of("mine").unwrap_err().to_string().contains("unknown FTL"));
 }
 
 ftlab_spec::parameters! {
