@@ -34,7 +34,7 @@ pub(crate) fn sheet(result: &ExperimentResult, of: Sheet) -> String {
         _ => None,
     });
     columns.retain(|((_, when), fact)| match when {
-        When::Always | When::Known => true,
+        When::Always | When::Known | When::WithBuffer | When::WithQueues => true,
         When::Nonzero => result.runs.iter().any(|run| is_nonzero(fact.of(run).as_ref())),
         When::InPart => result.runs.iter().any(RunResult::has_parts),
     });

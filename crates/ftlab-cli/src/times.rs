@@ -2,9 +2,11 @@
 
 use crate::table::{ruled, sheet};
 use ftlab_sim::ExperimentResult;
-use ftlab_sim::fact::{Fact, Facts, Sheet, Shown, shown_of};
+use ftlab_sim::fact::{Fact, Facts, Sheet, Shown, When, shown_of};
 use ftlab_sim::format::{grouped, significant};
-use ftlab_sim::result::{GroupResult, LunSeconds, RequestsResult, ResponseSummary, TimingResult};
+use ftlab_sim::result::{
+    GroupResult, LunSeconds, RequestsResult, ResponseSummary, TimingResult, WaitsResult,
+};
 use std::sync::LazyLock;
 
 /// The tables of response times and of LUN activity; empty if time was not simulated.
@@ -101,53 +103,41 @@ fn group_line(ftl: &str, group: &GroupResult) -> Vec<String> {
     response_line(name, group.per_second, &group.response_ns)
 }
 
-const WAIT_HEADINGS: [&str; 8] = [
-    "waits in ms",
-    "requests",
-    "response\ntime",
-    "own\noperation",
-    "host's\nLUN",
-    "host's\nchannel",
-    "collection",
-    "erase",
-];
+/// What is told of what requests waited for.
+static WAITS: LazyLock<Vec<Fact<WaitsResult>>> = LazyLock::new(WaitsResult::facts);
 
-/// What requests waited for, if somebody asked: lines for reads and writes, and a column for the write buffer if
-/// there is one.
+/// What requests waited for, if somebody asked: lines for reads and writes.
 fn waits(runs: &[(String, &TimingResult)]) -> String {
-    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
     let any = |has: fn(&RequestsResult) -> bool| {
         runs.iter().any(|(_, time)| time.requests.as_ref().is_some_and(has))
     };
-    let has_buffer = any(|of| of.write_buffer.is_some());
-    let has_queues = any(|of| of.queued_mean > 0.0);
+    let mut columns = shown_of(&WAITS, |shown| match *shown {
+        Shown::Table { sheet: Sheet::Waits, at, heading, when } => Some((at, (heading, when))),
+        _ => None,
+    });
+    columns.retain(|((_, when), _)| match when {
+        When::WithBuffer => any(|of| of.write_buffer.is_some()),
+        When::WithQueues => any(|of| of.queued_mean > 0.0),
+        _ => true,
+    });
     let mut lines = Vec::new();
     for (ftl, time) in runs {
         for op in ["read", "write"] {
             let times = time.requests.as_ref().and_then(|requests| requests.operations.get(op));
             for waits in times.iter().flat_map(|times| times.waits.iter().flatten()) {
-                let mut cells = vec![
-                    format!("{ftl}, {op}s, {}", waits.of),
-                    grouped(waits.requests),
-                    ms(waits.response_ns),
-                ];
-                let parts = waits.parts().into_iter().filter(|(of, _)| match *of {
-                    "buffer" => has_buffer,
-                    "queue" => has_queues,
-                    _ => true,
-                });
-                cells.extend(parts.map(|(_, part)| ms(part)));
-                lines.push(cells);
+                let told = |fact: &Fact<_>| fact.of(waits).map(|value| fact.text(&value));
+                let cells = columns.iter().map(|(_, fact)| told(fact).unwrap_or_default());
+                let name = format!("{ftl}, {op}s, {}", waits.of);
+                lines.push([name].into_iter().chain(cells).collect::<Vec<_>>());
             }
         }
     }
     if lines.is_empty() {
         return String::new();
     }
-    let mut headings = WAIT_HEADINGS.map(str::to_owned).to_vec();
-    headings.extend(has_buffer.then(|| "buffer".to_owned()));
-    headings.extend(has_queues.then(|| "tenant's\nqueue".to_owned()));
-    ruled(&headings, lines)
+    let headings = columns.iter().map(|((heading, _), _)| *heading);
+    let headings = [Sheet::Waits.heading()].into_iter().chain(headings).map(str::to_owned);
+    ruled(&headings.collect::<Vec<_>>(), lines)
 }
 
 /// What happened in the write buffer, in a sentence.

@@ -1,7 +1,7 @@
 //! The tables of the page.
 
 use ftlab_sim::ExperimentResult;
-use ftlab_sim::fact::{Fact, Sheet, Shown, When};
+use ftlab_sim::fact::{Fact, Sheet, Shown, Value, When};
 use ftlab_sim::format::{grouped, percent_tenths, significant};
 use ftlab_sim::result::{RunResult, shown};
 
@@ -122,9 +122,14 @@ pub(crate) fn sheet(result: &ExperimentResult, of: Sheet) -> Table {
 /// What a fact says of a run, where it is to be shown.
 fn told(run: &RunResult, when: When, fact: &Fact<RunResult>) -> Cell {
     let value = fact.of(run).filter(|value| match when {
-        When::Always | When::Known => true,
+        When::Always | When::Known | When::WithBuffer | When::WithQueues => true,
         When::Nonzero => value.number() > 0.0,
         When::InPart => run.has_parts(),
     });
+    cell(fact, value)
+}
+
+/// What a fact says, or a dash.
+pub(crate) fn cell<R: 'static>(fact: &Fact<R>, value: Option<Value>) -> Cell {
     Cell::of(value, |value| Cell::new(fact.number(&value), fact.text(&value)))
 }

@@ -1,23 +1,29 @@
 //! Tables of response times, and of what LUNs and channels did.
 
-use crate::tables::{Cell, Column, Meaning, Row, Table};
+use crate::tables::{Cell, Column, Meaning, Row, Table, cell};
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::fact::{Fact, Facts, Sheet, Shown, shown_of};
 use ftlab_sim::result::{
     GroupResult, LunSeconds, ResponseSummary, RunResult, TimingResult, WaitsResult,
 };
 
-/// What there is to wait for.
-const PARTS: [Meaning; 8] = [
-    ("response", "The response time in milliseconds, on average, which is the sum of the rest"),
-    ("own", "The request's own operations: the cells and the transfer"),
-    ("host's LUN", "The LUN was busy with other operations of the host, or kept for them"),
-    ("host's channel", "Other pages of the host were on the channel, or it was kept for them"),
-    ("collection", "Pages were moved, on the LUN or channel or for a write to have room"),
-    ("erase", "The LUN erased, or a write waited for an erase"),
-    ("buffer", "The write buffer was full, or a page waited there for its program"),
-    ("queue", "The request waited in the queue of its tenant until the drive took it"),
-];
+/// Columns of a table of which the rows are parts of runs: their headings and facts.
+type Columns<'a, R> = Vec<(Meaning, &'a Fact<R>)>;
+
+/// Those of the facts that are shown on `of`.
+fn columns<R>(facts: &[Fact<R>], of: Sheet) -> Columns<'_, R> {
+    shown_of(facts, |shown| match *shown {
+        Shown::Report { sheet, at, heading, meaning, .. } if sheet == of => {
+            Some((at, (heading, meaning)))
+        }
+        _ => None,
+    })
+}
+
+/// The cells of a part.
+fn cells<R: 'static>(columns: &[(Meaning, &Fact<R>)], of: &R) -> impl Iterator<Item = Cell> {
+    columns.iter().map(|(_, fact)| cell(fact, fact.of(of)))
+}
 
 /// Response times by size, tenant and stream; empty if nobody asked.
 pub(crate) fn groups(result: &ExperimentResult) -> Table {
@@ -27,12 +33,7 @@ pub(crate) fn groups(result: &ExperimentResult) -> Table {
         ("MB/s", "Million bytes of their pages per second"),
     ];
     let facts = ResponseSummary::facts();
-    let times = shown_of(&facts, |shown| match *shown {
-        Shown::Report { sheet: Sheet::Groups, at, heading, meaning, .. } => {
-            Some((at, (heading, meaning)))
-        }
-        _ => None,
-    });
+    let times = columns(&facts, Sheet::Groups);
     let row = |run: &RunResult, group: &GroupResult| {
         let GroupResult { by, name, operation, response_ns: of, .. } = group;
         let what = match by.as_str() {
@@ -41,16 +42,13 @@ pub(crate) fn groups(result: &ExperimentResult) -> Table {
             "tenant" => format!("{operation}, {name}"),
             _ => format!("{operation}, stream {name}"),
         };
-        let mut cells = vec![
+        let mut row = vec![
             Cell { text: what, number: None },
             Cell::count(group.per_second.round() as u64),
             Cell::digits(group.bytes_per_second / 1e6, 4),
         ];
-        let told = |fact: &Fact<_>| {
-            Cell::of(fact.of(of), |value| Cell::new(fact.number(&value), fact.text(&value)))
-        };
-        cells.extend(times.iter().map(|(_, fact)| told(fact)));
-        Row { ftl: run.ftl.clone(), cells }
+        row.extend(cells(&times, of));
+        Row { ftl: run.ftl.clone(), cells: row }
     };
     let mut rows = Vec::new();
     for run in &result.runs {
@@ -63,10 +61,10 @@ pub(crate) fn groups(result: &ExperimentResult) -> Table {
 
 /// What requests waited for; empty if nobody asked.
 pub(crate) fn waits(result: &ExperimentResult) -> Table {
-    const FIRST: [Meaning; 2] = [
-        ("which", "All requests, or those whose response times are within 1/32 of a percentile"),
-        ("requests", "How many these are"),
-    ];
+    const FIRST: Meaning =
+        ("which", "All requests, or those whose response times are within 1/32 of a percentile");
+    let facts = WaitsResult::facts();
+    let columns = columns(&facts, Sheet::Waits);
     let mut rows = Vec::new();
     for run in &result.runs {
         let requests = run.timing.as_ref().and_then(|timing| timing.requests.as_ref());
@@ -74,13 +72,13 @@ pub(crate) fn waits(result: &ExperimentResult) -> Table {
             let times = requests.and_then(|requests| requests.operations.get(op));
             for waits in times.iter().flat_map(|times| times.waits.iter().flatten()) {
                 let which = Cell { text: format!("{op}s, {}", waits.of), number: None };
-                let mut cells = vec![which, Cell::count(waits.requests)];
-                cells.extend(waited(waits));
+                let cells = [which].into_iter().chain(cells(&columns, waits)).collect();
                 rows.push(Row { ftl: run.ftl.clone(), cells });
             }
         }
     }
-    Table::of(FIRST.into_iter().chain(PARTS), rows).without_zeros()
+    let headings = columns.iter().map(|(meaning, _)| *meaning);
+    Table::of([FIRST].into_iter().chain(headings), rows).without_zeros()
 }
 
 /// The slowest requests; empty if they were not kept.
@@ -89,22 +87,21 @@ pub(crate) fn slowest(result: &ExperimentResult) -> Table {
         ("request", "What it asked for, and its number"),
         ("arrived at", "Seconds on the clock of the simulation"),
     ];
+    let facts = WaitsResult::facts();
+    let mut columns = columns(&facts, Sheet::Waits);
+    columns.retain(|(_, fact)| fact.path != "requests");
     let mut rows = Vec::new();
     for run in &result.runs {
         let requests = run.timing.as_ref().and_then(|timing| timing.requests.as_ref());
         for of in requests.iter().flat_map(|requests| requests.slowest.iter().flatten()) {
             let which = Cell { text: format!("{} {}", of.operation, of.number), number: None };
-            let mut cells = vec![which, Cell::digits(of.arrival_ns as f64 / 1e9, 6)];
-            cells.extend(waited(&of.waits));
+            let arrival = Cell::digits(of.arrival_ns as f64 / 1e9, 6);
+            let cells = [which, arrival].into_iter().chain(cells(&columns, &of.waits)).collect();
             rows.push(Row { ftl: run.ftl.clone(), cells });
         }
     }
-    Table::of(FIRST.into_iter().chain(PARTS), rows).without_zeros()
-}
-
-fn waited(waits: &WaitsResult) -> impl Iterator<Item = Cell> {
-    let parts = waits.parts().map(|(_, part)| part);
-    std::iter::once(waits.response_ns).chain(parts).map(|ns| Cell::digits(ns / 1e6, 4))
+    let headings = columns.iter().map(|(meaning, _)| *meaning);
+    Table::of(FIRST.into_iter().chain(headings), rows).without_zeros()
 }
 
 /// Activity of the flash over time; empty if time was not simulated.

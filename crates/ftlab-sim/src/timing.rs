@@ -206,30 +206,78 @@ pub struct OperationTimes {
     pub waits: Option<Vec<WaitsResult>>,
 }
 
-/// What some requests waited for, in nanoseconds on average; the parts add up to the response time. A request waits
-/// for what the page of it waits for that is complete last.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct WaitsResult {
-    /// Of which requests: all, those whose response times are within 1/32 of a percentile, such as p99.9, or one.
-    pub of: String,
-    /// How many these are.
-    pub requests: u64,
-    /// Their mean response time.
-    pub response_ns: f64,
-    /// Their own operations: the cells and the transfer.
-    pub own_ns: f64,
-    /// The LUN was busy with other operations of the host, or those had reserved it.
-    pub lun_ns: f64,
-    /// Other pages of the host were on the channel, or had reserved it.
-    pub channel_ns: f64,
-    /// Pages were moved, by collections or merges, on the LUN or channel or for a write to have room.
-    pub collection_ns: f64,
-    /// The LUN erased, or a write waited for an erase.
-    pub erase_ns: f64,
-    /// The write buffer was full, or a page waited there for its program.
-    pub buffer_ns: f64,
-    /// They waited for a slot, in the queues of their tenants.
-    pub queue_ns: f64,
+facts! {
+    Run:
+    /// What some requests waited for, in nanoseconds on average; the parts add up to the response time. A request waits
+    /// for what the page of it waits for that is complete last.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub struct WaitsResult {
+        /// Of which requests: all, those whose response times are within 1/32 of a percentile, such as p99.9, or one.
+        of: String;
+        /// How many these are.
+        requests: u64 = Count, "requests", from "the clock" [
+            table(Waits, 10, "requests", Known),
+            report(Waits, 10, "requests", "How many these are", Known),
+        ];
+        /// Their mean response time.
+        response_ns: f64 = Millis(4), "ns", from "the clock" [
+            table(Waits, 20, "response\ntime", Known),
+            report(
+                Waits, 20, "response",
+                "The response time in milliseconds, on average, which is the sum of the rest", Known
+            ),
+        ];
+        /// Their own operations: the cells and the transfer.
+        own_ns: f64 = Millis(4), "ns", from "the clock" [
+            table(Waits, 30, "own\noperation", Known),
+            report(Waits, 30, "own", "The request's own operations: the cells and the transfer", Known),
+        ];
+        /// The LUN was busy with other operations of the host, or those had reserved it.
+        lun_ns: f64 = Millis(4), "ns", from "the clock" [
+            table(Waits, 40, "host's\nLUN", Known),
+            report(
+                Waits, 40, "host's LUN",
+                "The LUN was busy with other operations of the host, or kept for them", Known
+            ),
+        ];
+        /// Other pages of the host were on the channel, or had reserved it.
+        channel_ns: f64 = Millis(4), "ns", from "the clock" [
+            table(Waits, 50, "host's\nchannel", Known),
+            report(
+                Waits, 50, "host's channel",
+                "Other pages of the host were on the channel, or it was kept for them", Known
+            ),
+        ];
+        /// Pages were moved, by collections or merges, on the LUN or channel or for a write to have room.
+        collection_ns: f64 = Millis(4), "ns", from "the clock" [
+            table(Waits, 60, "collection", Known),
+            report(
+                Waits, 60, "collection",
+                "Pages were moved, on the LUN or channel or for a write to have room", Known
+            ),
+        ];
+        /// The LUN erased, or a write waited for an erase.
+        erase_ns: f64 = Millis(4), "ns", from "the clock" [
+            table(Waits, 70, "erase", Known),
+            report(Waits, 70, "erase", "The LUN erased, or a write waited for an erase", Known),
+        ];
+        /// The write buffer was full, or a page waited there for its program.
+        buffer_ns: f64 = Millis(4), "ns", from "the clock" [
+            table(Waits, 80, "buffer", WithBuffer),
+            report(
+                Waits, 80, "buffer",
+                "The write buffer was full, or a page waited there for its program", Known
+            ),
+        ];
+        /// They waited for a slot, in the queues of their tenants.
+        queue_ns: f64 = Millis(4), "ns", from "the clock" [
+            table(Waits, 90, "tenant's\nqueue", WithQueues),
+            report(
+                Waits, 90, "queue",
+                "The request waited in the queue of its tenant until the drive took it", Known
+            ),
+        ];
+    }
 }
 
 /// The percentiles of which it is told what requests waited for.

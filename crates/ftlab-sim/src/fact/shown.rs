@@ -23,6 +23,8 @@ pub enum Sheet {
     Requests,
     /// How long requests took, by size, tenant or stream.
     Groups,
+    /// What requests waited for: a row of some requests.
+    Waits,
 }
 
 impl Sheet {
@@ -37,6 +39,7 @@ impl Sheet {
             Self::Moves => "moves",
             Self::Responses | Self::Requests => "response time\nin ms",
             Self::Groups => "response time\nin ms by group",
+            Self::Waits => "waits in ms",
         }
     }
 }
@@ -52,6 +55,10 @@ pub enum When {
     Nonzero,
     /// If the host wrote pages in part.
     InPart,
+    /// If there is a write buffer.
+    WithBuffer,
+    /// If requests waited in queues of tenants.
+    WithQueues,
 }
 
 /// A place where a fact is shown. `at` orders the columns there.
