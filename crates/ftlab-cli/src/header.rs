@@ -5,7 +5,7 @@ use crate::output::aligned;
 use ftlab_ftl::registry::policy_names;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, SkippedSummary, TimingSummary, WorkloadSummary};
-use ftlab_sim::{DRIVE_OPTIONS, ExperimentResult, Fill, Prepared};
+use ftlab_sim::{DriveOptions, Experiment, ExperimentResult, Fill, Prepared, told};
 use std::collections::BTreeMap;
 
 pub(crate) fn header(prepared: &Prepared) -> String {
@@ -32,6 +32,8 @@ pub(crate) fn header(prepared: &Prepared) -> String {
         let has_hosts = prepared.notes().iter().any(|(name, _)| name == "hosts");
         lines.push(("time", time(timing, has_hosts)));
     }
+    let told = told::<Experiment>(&config.options);
+    lines.extend(told.filter_map(|(told, text)| Some((told.title, text?.to_owned()))));
     lines.push(("FTLs", config.ftls.join(", ")));
     lines.push(("memory", format!("about {}", bytes(prepared.memory_bytes()))));
     aligned(&lines) + "\n"
@@ -161,10 +163,8 @@ fn wear(drive: &DriveSummary) -> Option<String> {
             "cold pages move when a block has {erases} erases more than the least-worn one"
         ));
     }
-    let told = DRIVE_OPTIONS.iter().filter_map(|option| {
-        Some(format!("{} {}", option.told.as_ref()?.title, drive.option(option.id)?))
-    });
-    rules.extend(told);
+    let told = told::<DriveOptions>(&drive.options);
+    rules.extend(told.filter_map(|(told, text)| Some(format!("{} {}", told.title, text?))));
     (!rules.is_empty()).then(|| rules.join("; "))
 }
 

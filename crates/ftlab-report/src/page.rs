@@ -11,7 +11,7 @@ use askama::Template;
 use ftlab_sim::fact::Sheet;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, RunResult, WorkloadSummary};
-use ftlab_sim::{DRIVE_OPTIONS, ExperimentResult, summary};
+use ftlab_sim::{DriveOptions, Experiment, ExperimentResult, Told, summary, told};
 use std::collections::BTreeMap;
 
 /// The page that shows `result`.
@@ -262,11 +262,7 @@ fn configuration(config: &Config) -> Vec<Fact> {
     };
     facts
         .extend([fact("free block opened next", &*drive.free_block), fact("wear levelling", wear)]);
-    let told = DRIVE_OPTIONS.iter().filter_map(|option| {
-        let told = option.told.as_ref()?;
-        Some(fact(told.title, drive.option(option.id).unwrap_or(told.off)))
-    });
-    facts.extend(told);
+    facts.extend(told::<DriveOptions>(&drive.options).map(option));
     facts.extend([
         fact("fill", &*config.fill),
         fact("warm-up", format!("{} page writes", grouped(config.warmup_writes))),
@@ -293,7 +289,13 @@ fn configuration(config: &Config) -> Vec<Fact> {
     facts.extend(config.faults.iter().map(|faults| fact("faults", parameters(faults))));
     let endurance = config.endurance_cycles.map(|cycles| grouped(cycles.into()));
     facts.extend(endurance.map(|cycles| fact("endurance", format!("{cycles} cycles"))));
+    facts.extend(told::<Experiment>(&config.options).map(option));
     facts
+}
+
+/// An option that results tell.
+fn option<T>((told, text): (&Told<T>, Option<&str>)) -> Fact {
+    fact(told.title, text.unwrap_or(told.off))
 }
 
 /// What was read of the workload.

@@ -1,12 +1,11 @@
 //! What is said of a drive: its options, and what results tell of it.
 
-use crate::option::{by_text, by_value, options, page_size};
+use crate::option::{by_text, by_value, options, page_size, tell};
 use ftlab_ftl::page::{DriveConfig, FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_spec::{ByteSize, Share};
 use ftlab_stack::SlcCache;
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::collections::BTreeMap;
 
 /// How large the drive is to be, and when it collects.
@@ -200,7 +199,7 @@ impl EarlyCollection {
 
 /// The simulated drive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = tell_options)]
+#[schemars(transform = tell::<DriveOptions>)]
 pub struct DriveSummary {
     /// Bytes per page.
     pub page_bytes: u32,
@@ -249,18 +248,5 @@ impl DriveSummary {
     /// What is told of an option; none where it is off.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.get(name).map(String::as_str)
-    }
-}
-
-/// Adds the options that are told to the schema of a summary.
-fn tell_options(schema: &mut Schema) {
-    let told = DRIVE_OPTIONS.iter().filter_map(|option| Some((option.id, option.told.as_ref()?)));
-    let properties = schema.ensure_object().entry("properties");
-    let serde_json::Value::Object(properties) = properties.or_insert_with(|| json!({})) else {
-        return;
-    };
-    for (name, told) in told {
-        let of = json!({ "description": told.doc, "type": ["string", "null"] });
-        properties.insert(name.to_owned(), of);
     }
 }

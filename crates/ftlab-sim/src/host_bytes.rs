@@ -5,9 +5,9 @@
 
 use crate::SimError;
 use crate::expander::Bounds;
-use crate::experiment::Experiment;
 use crate::feed::Chunk;
 use crate::progress::{Phase, Progress, Status};
+use crate::run_options::Experiment;
 use crate::schedule::Schedule;
 use ftlab_ftl::PageBatch;
 use ftlab_trace::Space;

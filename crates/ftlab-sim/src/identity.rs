@@ -4,7 +4,8 @@
 //! the drive, what fills it, and how much is written to it; and the content of a trace. Names of files, threads, and
 //! how something was typed are no part of it.
 
-use crate::experiment::{Experiment, GENERATOR_DRIVE_WRITES};
+use crate::option::told_by;
+use crate::run_options::{Experiment, GENERATOR_DRIVE_WRITES};
 use crate::sizing::{Origin, Wanted};
 use crate::versions::{self, Version};
 use crate::{SimError, Workload};
@@ -130,8 +131,10 @@ impl Experiment {
             (faults.map(|faults| faults.values()), endurance_cycles),
             (streams.as_ref().map(ToString::to_string), wrap, ignore_trims, observe),
         );
+        let told = told_by(self);
+        let told = if told.is_empty() { String::new() } else { format!("{told:?}") };
         let policies = policies.clone();
-        Ok(ExperimentIdentity { text: format!("{parts:?}"), versions, policies })
+        Ok(ExperimentIdentity { text: format!("{parts:?}{told}"), versions, policies })
     }
 
     /// The drive and how much is written to it: as it comes out, as far as that is known before a pass over the trace.

@@ -13,10 +13,10 @@
 //! ```
 
 use crate::drive::{DriveOptions, Logical, Physical};
-use crate::experiment::{Experiment, Length};
 use crate::ftl_run::FtlRun;
 use crate::precondition::Fill;
 use crate::result::ExperimentResult;
+use crate::run_options::{Experiment, Length};
 use crate::workload::Workload;
 use crate::{SimError, StackError};
 use ftlab_ftl::page::DriveConfig;

@@ -76,9 +76,6 @@ mod workload;
 
 pub use drive::{DRIVE_OPTIONS, DriveOptions, EarlyCollection, Logical, Physical};
 pub use error::SimError;
-pub use experiment::{
-    BATCH_WRITES, Experiment, GENERATOR_DRIVE_WRITES, Length, UNTIL_STEADY_DRIVE_WRITES,
-};
 pub use ftlab_flash::Faults;
 pub use ftlab_ftl::colours;
 pub use ftlab_host::{TIMINGS, TimingPreset};
@@ -86,13 +83,16 @@ pub use ftlab_stack::{OwnPolicies, OwnPolicy, SlcCache, StackError, WhenFull};
 pub use ftlab_trace::StreamMap;
 pub use identity::{ExperimentIdentity, RunIdentity, WorkloadIdentity};
 pub use memory::{SLACK_BYTES, wait_for_memory};
-pub use option::{OptionOf, Options, Told, page_size};
+pub use option::{OptionOf, Options, Told, page_size, told};
 pub use precondition::Fill;
 pub use progress::{Phase, Progress, Status};
 pub use python_types::PYTHON_FILES;
 pub use result::ExperimentResult;
 pub use run::Prepared;
-pub use run_options::RUN_OPTIONS;
+pub use run_options::{
+    BATCH_WRITES, Experiment, GENERATOR_DRIVE_WRITES, Length, RUN_OPTIONS,
+    UNTIL_STEADY_DRIVE_WRITES,
+};
 pub use sizing::usual_pages_per_block;
 pub use steady::{Settling, Verdict};
 pub use threads::Threads;

@@ -1,6 +1,9 @@
 //! Options, each declared once: the command line, experiment files and Python take them from here.
 
-use ftlab_spec::{ByteSize, Value};
+use ftlab_spec::{ByteSize, Value as Typed};
+use schemars::Schema;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
@@ -103,6 +106,31 @@ pub trait Options: Sized + 'static {
     }
 }
 
+/// The options of a `T` that are told, with their texts: those of `texts`, by name; none where one is off.
+pub fn told<T: Options>(
+    texts: &BTreeMap<String, String>,
+) -> impl Iterator<Item = (&'static Told<T>, Option<&str>)> {
+    let told = T::options().iter().filter_map(|of| Some((of.id, of.told.as_ref()?)));
+    told.map(|(id, told)| (told, texts.get(id).map(String::as_str)))
+}
+
+/// What results tell of the options of `of`, by name: those that are not off.
+pub(crate) fn told_by<T: Options>(of: &T) -> BTreeMap<String, String> {
+    let options = T::options().iter();
+    options.filter_map(|option| Some((option.id.to_owned(), option.text(of)?))).collect()
+}
+
+/// Adds the options of a `T` that are told to the schema of what tells them.
+pub(crate) fn tell<T: Options>(schema: &mut Schema) {
+    let told = T::options().iter().filter_map(|option| Some((option.id, option.told.as_ref()?)));
+    let properties = schema.ensure_object().entry("properties");
+    let Value::Object(properties) = properties.or_insert_with(|| json!({})) else { return };
+    for (name, told) in told {
+        let of = json!({ "description": told.doc, "type": ["string", "null"] });
+        properties.insert(name.to_owned(), of);
+    }
+}
+
 /// Declares the options of a struct, under the headings that they have on the command line, or under none.
 ///
 /// Each is `/// help`, then `id: reader, "PLACEHOLDER"` with an empty one if it is on or off, and as far as it has
@@ -185,7 +213,7 @@ pub(crate) fn by_text<T: FromStr<Err: Display>>(text: &str) -> Result<T, String>
 }
 
 /// Reads a value of a parameter.
-pub(crate) fn by_value<T: Value>(text: &str) -> Result<T, String> {
+pub(crate) fn by_value<T: Typed>(text: &str) -> Result<T, String> {
     T::parse(text).ok_or_else(|| format!("{text:?} is not {}", T::expects_for(text)))
 }
 
@@ -196,7 +224,7 @@ pub(crate) fn word(word: &'static str) -> impl Fn(&str) -> Result<(), String> {
 
 /// Reads a number of drive writes.
 pub(crate) fn drive_writes(text: &str) -> Result<f64, String> {
-    f64::parse(text)
+    <f64 as Typed>::parse(text)
         .filter(|drives| *drives > 0.0 && *drives <= 1e9)
         .ok_or_else(|| format!("{text:?} is not a positive number such as 4 or 0.5"))
 }

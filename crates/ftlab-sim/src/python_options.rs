@@ -1,8 +1,8 @@
 //! Options as Python has them: arguments with their types, and what is told of them.
 
 use crate::drive::DriveOptions;
-use crate::experiment::Experiment;
 use crate::option::{OptionOf, Options};
+use crate::run_options::Experiment;
 
 /// Columns of a line at most.
 const COLUMNS: usize = 110;

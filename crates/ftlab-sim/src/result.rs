@@ -24,6 +24,8 @@ pub use crate::timing::{
     TimingSummary, TransactionsResult, WaitsResult,
 };
 
+use crate::option::tell;
+use crate::run_options::Experiment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -75,6 +77,7 @@ impl From<Stored> for ExperimentResult {
 /// What is simulated. Together with the trace it decides every number but the times.
 #[expect(clippy::struct_excessive_bools, reason = "a set of independent options")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = tell::<Experiment>)]
 pub struct Config {
     /// The trace as it was named, or the generator with its parameters.
     pub workload: String,
@@ -115,6 +118,10 @@ pub struct Config {
     pub timing: Option<TimingSummary>,
     /// How often operations fail, every parameter with its value; none if they do not.
     pub faults: Option<BTreeMap<String, String>>,
+    /// The options that are told where they are not off, by name.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub options: BTreeMap<String, String>,
 }
 
 /// What a workload turned out to be.

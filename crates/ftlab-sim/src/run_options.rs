@@ -1,12 +1,87 @@
-//! What is said of a run: its options, besides those of the drive.
+//! What is said of a run: the options of an experiment, besides those of its drive.
 
-use crate::experiment::{Experiment, Length, UNTIL_STEADY_DRIVE_WRITES};
+use crate::drive::DriveOptions;
 use crate::option::{by_text, by_value, drive_writes, options, word};
 use crate::precondition::Fill;
+use crate::workload::Workload;
 use ftlab_flash::Faults;
 use ftlab_spec::Spec;
+use ftlab_stack::OwnPolicies;
 use ftlab_trace::StreamMap;
 use std::num::NonZeroU32;
+
+/// Page writes that are decoded together: 1 MiB of page numbers.
+pub const BATCH_WRITES: u64 = 256 * 1024;
+
+/// Drive writes of a generator that is given no length.
+pub const GENERATOR_DRIVE_WRITES: f64 = 4.0;
+
+/// Drive writes after which a run ends that has not become steady, if nothing else is given.
+pub const UNTIL_STEADY_DRIVE_WRITES: f64 = 200.0;
+
+/// How many host page writes are counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Length {
+    /// All of a trace, or of a generator that ends; [`GENERATOR_DRIVE_WRITES`] of one that does not.
+    OfWorkload,
+    /// So many; fewer if the workload ends before.
+    Writes(u64),
+    /// A multiple of the drive's logical pages, rounded to a whole page write.
+    DriveWrites(f64),
+    /// Until the write amplification of every FTL is [steady](crate::Verdict), but no more than this multiple
+    /// of the drive's logical pages.
+    UntilSteady(f64),
+}
+
+/// One or many FTLs over one workload.
+#[expect(clippy::struct_excessive_bools, reason = "a set of independent options")]
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// Where the writes come from.
+    pub workload: Workload,
+    /// What serves them.
+    pub ftls: Vec<Spec>,
+    /// Policies that they may name, beside those of the registry.
+    pub policies: OwnPolicies,
+    /// On which drive.
+    pub drive: DriveOptions,
+    /// How many host writes are counted.
+    pub length: Length,
+    /// Whether a trace begins again when it ends; a generator that ends does not.
+    pub repeat: bool,
+    /// How the drive is filled first.
+    pub fill: Fill,
+    /// Host writes that are executed after the fill and not counted.
+    pub warmup_writes: u64,
+    /// Host writes of an interval of the running write amplification; a quarter of the drive, at
+    /// least 1, if `None`.
+    pub interval_writes: Option<u64>,
+    /// How long operations take, such as `slc:channels=4`, if time is simulated.
+    pub timing: Option<Spec>,
+    /// Whether jobs of fio that run on a clock are hosts of their own; if not, their requests come one after the
+    /// other, as they take turns without a clock, when the timing says. They do with random arrivals.
+    pub jobs_are_hosts: bool,
+    /// How many of the slowest requests are kept with what LUNs did meanwhile.
+    pub slowest: usize,
+    /// How often operations fail, if they do.
+    pub faults: Option<Faults>,
+    /// Program/erase cycles that a block endures, for how much the host can write.
+    pub endurance_cycles: Option<u32>,
+    /// Seed of generator and random fill.
+    pub seed: u64,
+    /// The streams of requests by where they lie, instead of those that a trace names.
+    pub streams: Option<StreamMap>,
+    /// Whether addresses beyond the drive are taken modulo its size, instead of being an error.
+    pub wrap: bool,
+    /// Whether trims do nothing, as in papers whose FTLs do not know them.
+    pub ignore_trims: bool,
+    /// Whether pages and blocks are watched for a report, which makes the FTLs slower.
+    pub observe: bool,
+    /// Threads at most; as many as there are processors if `None`. Results do not depend on it.
+    pub threads: Option<usize>,
+    /// Host writes that are decoded together. Results do not depend on it.
+    pub batch_writes: u64,
+}
 
 options! { RUN_OPTIONS of Experiment:
     under "Drive" {
@@ -115,6 +190,33 @@ options! { RUN_OPTIONS of Experiment:
 }
 
 impl Experiment {
+    /// An experiment with the default drive, full at first, and all of the workload.
+    pub fn new(workload: Workload, ftls: Vec<Spec>) -> Self {
+        Self {
+            workload,
+            ftls,
+            policies: OwnPolicies::default(),
+            drive: DriveOptions::default(),
+            length: Length::OfWorkload,
+            repeat: false,
+            fill: Fill::default(),
+            warmup_writes: 0,
+            interval_writes: None,
+            timing: None,
+            jobs_are_hosts: true,
+            slowest: 0,
+            faults: None,
+            endurance_cycles: None,
+            seed: 1,
+            streams: None,
+            wrap: false,
+            ignore_trims: false,
+            observe: false,
+            threads: None,
+            batch_writes: BATCH_WRITES,
+        }
+    }
+
     /// Ends it when it is steady.
     fn end_when_steady(&mut self) {
         let most = match self.length {

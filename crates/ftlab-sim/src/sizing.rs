@@ -5,7 +5,8 @@
 //! (K B - L) / L.
 
 use crate::SimError;
-use crate::drive::{DRIVE_OPTIONS, DriveOptions, DriveSummary, EarlyCollection, Logical, Physical};
+use crate::drive::{DriveOptions, DriveSummary, EarlyCollection, Logical, Physical};
+use crate::option::told_by;
 use ftlab_flash::{Geometry, PAGES_MAX};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_spec::Share;
@@ -201,10 +202,7 @@ impl DriveOptions {
             gc: self.gc.to_string(),
             free_block: self.wear.free_block.to_string(),
             wear_threshold: self.wear.threshold,
-            options: DRIVE_OPTIONS
-                .iter()
-                .filter_map(|option| Some((option.id.to_owned(), option.text(self)?)))
-                .collect(),
+            options: told_by(self),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! What an experiment refuses before anything runs.
 
 use crate::SimError;
-use crate::experiment::{Experiment, Length, no_writes};
+use crate::experiment::no_writes;
 use crate::hosted::WhichHosts;
+use crate::run_options::{Experiment, Length};
 use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry;
 use ftlab_host::Timing;

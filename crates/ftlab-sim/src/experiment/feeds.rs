@@ -2,11 +2,11 @@
 
 use crate::SimError;
 use crate::expander::Bounds;
-use crate::experiment::Experiment;
 use crate::feed::Feed;
 use crate::hosted::{self, Hosted, WhichHosts};
 use crate::precondition::fill;
 use crate::repeated::Repeated;
+use crate::run_options::Experiment;
 use crate::schedule::Schedule;
 use ftlab_ftl::page::Hints;
 use ftlab_host::{Arrivals, Timing};
