@@ -5,7 +5,9 @@ const BATCHES_MAX: usize = 20;
 /// Groups of rounds of which some are cut off.
 const GROUPS: usize = 64;
 /// Correlation of neighbours that is reckoned with at most: with more, there is no error to speak of.
-const CORRELATION_MAX: f64 = 0.9;
+const CORRELATION_MAX: f64 = 0.95;
+/// Standard deviations by which the correlation may be larger than it is found to be.
+const CORRELATION_DEVIATIONS: f64 = 2.0;
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
@@ -113,8 +115,9 @@ fn inflation(left: &[f64], squares: f64) -> f64 {
     }
     let count = left.len() as f64;
     let found = left.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / squares;
-    // A short series shows less correlation than there is.
-    let correlation = found + (1.0 + 3.0 * found.max(0.0)) / count;
-    let correlation = correlation.clamp(0.0, CORRELATION_MAX);
+    // A short series shows less correlation than there is, and tells it badly: an answer must not rest on luck.
+    let likely = found + (1.0 + 3.0 * found.max(0.0)) / count;
+    let deviation = ((1.0 - likely * likely).max(0.0) / count).sqrt();
+    let correlation = (likely + CORRELATION_DEVIATIONS * deviation).clamp(0.0, CORRELATION_MAX);
     (1.0 + correlation) / (1.0 - correlation)
 }
