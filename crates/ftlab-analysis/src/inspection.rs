@@ -104,9 +104,9 @@ impl Inspection {
 /// How many page writes a log absorbs: the window that tells hot pages from cold ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LogWindow {
-    /// Pages.
+    /// A number of pages.
     Pages(u64),
-    /// Bytes.
+    /// As many pages as hold these bytes.
     Bytes(ByteSize),
     /// A share of the drive.
     Drive(Share),

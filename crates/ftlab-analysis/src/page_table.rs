@@ -31,7 +31,7 @@ type Chunk = [History; CHUNK_PAGES as usize];
 /// Running totals of a [`PageTable`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Page writes.
+    /// Writes of any page, first and later ones.
     pub page_writes: u64,
     /// Pages written at least once.
     pub distinct_pages: u64,

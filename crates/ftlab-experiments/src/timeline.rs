@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 /// How many of the slowest requests are shown.
 pub const SLOWEST: usize = 10;
 
-/// All of a file.
 #[derive(Debug, Serialize)]
 struct File<'a> {
     #[serde(rename = "traceEvents")]

@@ -9,7 +9,7 @@ pub struct Operations {
     pub programs: u64,
     /// Programs of copies, each with the read of its source.
     pub copies: u64,
-    /// Erases.
+    /// Erases of whole blocks.
     pub erases: u64,
     /// Reads, but for those of copies.
     pub reads: u64,

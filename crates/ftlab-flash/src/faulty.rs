@@ -48,7 +48,7 @@ pub enum FaultyError<E: std::error::Error> {
 pub struct Failures {
     /// Programs and copybacks.
     pub programs: u64,
-    /// Erases.
+    /// Erases of whole blocks.
     pub erases: u64,
 }
 

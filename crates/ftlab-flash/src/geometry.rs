@@ -119,7 +119,7 @@ impl Geometry {
         self.pages_per_block
     }
 
-    /// Bytes in a page.
+    /// Bytes of data that a page holds.
     #[inline]
     pub const fn page_bytes(&self) -> u32 {
         self.page_bytes

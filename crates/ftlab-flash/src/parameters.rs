@@ -143,7 +143,7 @@ ftlab_spec::parameters! {
 }
 
 ftlab_spec::parameters! {
-    /// All of a chip.
+    /// Times of a chip, the order of its work, and the kinds of its pages.
     pub struct ChipParameters {
         ..times: ChipTimes;
         ..order: LunOrder;

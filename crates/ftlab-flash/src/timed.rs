@@ -77,7 +77,7 @@ impl<F: Flash, P: Pace> Timed<F, P> {
         &self.flash
     }
 
-    /// The chip.
+    /// What the flash below is made of, and how busy it is.
     #[inline]
     pub fn chip(&self) -> &Chip {
         &self.chip

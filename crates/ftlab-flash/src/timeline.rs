@@ -20,7 +20,7 @@ impl LunWork {
     pub const ALL: [Self; 5] =
         [Self::HostRead, Self::HostProgram, Self::Read, Self::Program, Self::Erase];
 
-    /// Its name.
+    /// What viewers of timelines show.
     pub fn name(self) -> &'static str {
         match self {
             Self::HostRead => "host read",
@@ -35,7 +35,7 @@ impl LunWork {
 /// What a LUN did without a break; waits for its channel in between are part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slice {
-    /// The LUN.
+    /// Its number on the drive.
     pub lun: u32,
     /// When it began, in nanoseconds.
     pub begin_ns: u64,

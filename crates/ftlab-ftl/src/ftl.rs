@@ -209,7 +209,7 @@ pub enum FtlError<E: std::error::Error> {
     ReadOnly {
         /// Blocks that are out of use, those bad from birth included.
         retired_blocks: u32,
-        /// All blocks.
+        /// Erase blocks of the flash, good and bad.
         blocks: u32,
     },
     /// Garbage collection used up the reserve.

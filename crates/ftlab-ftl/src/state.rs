@@ -43,7 +43,7 @@ pub trait Archive {
     /// A list begins, whose elements are alike: the names of their fields are not kept.
     fn list_begins(&mut self) {}
 
-    /// The list ends.
+    /// What follows is a field of what holds the list.
     fn list_ends(&mut self) {}
 }
 

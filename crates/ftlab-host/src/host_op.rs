@@ -17,7 +17,7 @@ impl HostOp {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Flush];
 
-    /// Its name.
+    /// What tables and JSON call it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",

@@ -31,7 +31,6 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of a timing; times are per page of the simulated drive, whatever its size.
     pub struct TimingParameters {
         ..times: ChipTimes;
         /// When the host asks for its next page write, or request with unit=request.

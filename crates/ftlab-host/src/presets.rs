@@ -6,7 +6,7 @@ use ftlab_spec::{Parameter, Parameters, Spec};
 /// A chip or drive whose times are known.
 #[derive(Debug, Clone, Copy)]
 pub struct TimingPreset {
-    /// Its name.
+    /// What `--timing` takes.
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,

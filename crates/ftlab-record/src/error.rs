@@ -50,7 +50,7 @@ pub enum RecordError {
         /// The device to record.
         device: PathBuf,
     },
-    /// It is not a directory.
+    /// Files can be recorded in a directory only.
     #[error("{}: {source}; name the directory whose files are to be recorded", path.display())]
     NotADirectory {
         /// What was named.

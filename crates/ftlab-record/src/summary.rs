@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct SectorCounts {
     /// Written, or filled with zeroes by the device.
     pub written: u64,
-    /// Discarded.
+    /// Sectors that the host no longer needs.
     pub discarded: u64,
 }
 
@@ -47,7 +47,7 @@ pub struct FileTotals {
 pub struct Summary {
     /// The device or directory.
     pub target: String,
-    /// The command.
+    /// What was run meanwhile, with its arguments.
     pub command: Option<String>,
     /// The exit status of the command, as reported by a shell: 128 plus the signal if it was
     /// killed.

@@ -26,7 +26,7 @@ pub struct CurvePage {
     pub caption: String,
     /// Headings of the table.
     pub headings: Vec<String>,
-    /// Its rows.
+    /// Cells, one for each heading.
     pub rows: Vec<Vec<String>>,
     /// What to keep in mind.
     pub caveats: Vec<String>,

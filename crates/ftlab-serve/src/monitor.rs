@@ -16,7 +16,7 @@ const RUNNING_SAMPLES: usize = 10;
 
 /// The status of a drive's companions.
 pub trait CompanionStatus: Send + Sync {
-    /// The shadows.
+    /// FTLs that repeat what the host does.
     fn shadows(&self) -> Vec<ShadowStatus>;
     /// The recording in progress.
     fn recording(&self) -> Option<RecordingStatus>;

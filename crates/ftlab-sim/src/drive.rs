@@ -158,7 +158,7 @@ pub enum Logical {
     OfWorkload,
     /// Bytes, rounded down to whole pages.
     Bytes(ByteSize),
-    /// Pages.
+    /// A number of pages.
     Pages(u64),
 }
 

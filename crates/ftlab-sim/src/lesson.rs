@@ -109,7 +109,7 @@ impl LessonPlan {
         }
     }
 
-    /// Runs it.
+    /// Writes all pages, and keeps what the lesson shows.
     pub fn run(&self) -> Result<Lesson, SimError> {
         self.check()?;
         let experiment = Experiment {

@@ -61,7 +61,7 @@ impl Prepared {
         self.memory.bytes
     }
 
-    /// Runs it.
+    /// Prepares all FTLs, and runs them over one pass of the workload.
     pub fn run(self, progress: &mut impl Progress) -> Result<ExperimentResult, SimError> {
         self.run_and_read(progress, |_| ()).map(|(result, ())| result)
     }

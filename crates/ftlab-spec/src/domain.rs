@@ -10,7 +10,7 @@ pub enum Domain {
         /// The greatest.
         high: Option<f64>,
     },
-    /// Numbers.
+    /// Any number within these ends.
     Number {
         /// The least.
         low: Option<f64>,

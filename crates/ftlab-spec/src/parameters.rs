@@ -158,6 +158,8 @@ macro_rules! parameters {
             )* }
         })+
     ) => {
+        // A struct without a comment says by its name whose parameters these are.
+        #[allow(missing_docs)]
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq)]
         $vis struct $name {

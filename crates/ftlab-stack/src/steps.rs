@@ -29,7 +29,7 @@ pub enum Step {
     },
     /// The collection of a victim begins.
     Victim {
-        /// Which block.
+        /// The block that will be erased.
         block: BlockId,
         /// Pages to be moved.
         valid_pages: u32,
@@ -52,9 +52,9 @@ pub enum Step {
 /// A sealed block when victims are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
-    /// Which block.
+    /// The number of the block on the drive.
     pub block: BlockId,
-    /// Its valid pages.
+    /// Pages that a collection would move.
     pub valid_pages: u32,
     /// What the policy makes of it, if it gives blocks scores.
     pub score: Option<BlockScore>,

@@ -15,7 +15,7 @@ pub struct GeneratorInfo {
     pub summary: &'static str,
     /// Where it is described.
     pub source: &'static str,
-    /// Its parameters.
+    /// What its spec may set.
     pub parameters: fn() -> Vec<Parameter>,
     /// The version of its sequence, from 1: raised when the same parameters, drive and seed give other requests
     /// than before. A test of `ftlab-sim` over golden hashes asks for it.
@@ -85,7 +85,7 @@ pub(super) enum Make {
 pub enum Work {
     /// A part of the initial load.
     Load,
-    /// A transaction.
+    /// What a client asked for, from its first request to its last.
     Transaction,
 }
 

@@ -61,7 +61,7 @@ const PERIODS: u64 = 16;
 const LAG_MAX: u64 = 1 << 16;
 
 ftlab_spec::parameters! {
-    /// Which trace.
+    /// What is repeated.
     pub struct TraceLikeParameters {
         /// The trace, in a format that is recognised by content.
         file: FileName = FileName::default(), "file", from "must be given";

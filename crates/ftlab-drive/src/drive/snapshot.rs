@@ -9,7 +9,7 @@ use ftlab_ftl::{Counters, MemoryBytes, StreamUse};
 /// An erase block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockSnapshot {
-    /// Its phase.
+    /// Whether it is free, takes pages, is full, or is out of use.
     pub phase: Phase,
     /// The stream whose pages it holds; meaningless while it is free.
     pub stream: u8,
@@ -28,7 +28,7 @@ pub struct Snapshot {
     pub counters: Counters,
     /// Streams and their blocks.
     pub streams: Vec<StreamUse>,
-    /// Free blocks.
+    /// Erased blocks that no stream has opened yet.
     pub free_blocks: u32,
     /// Pages that hold data.
     pub mapped_pages: u32,

@@ -29,7 +29,7 @@ const STEP: u64 = 64;
 /// What a trace consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Evidence {
-    /// Pages that it writes.
+    /// Writes of pages, those of the same page included.
     pub page_writes: u64,
     /// Bytes that the host sends with these: fewer than the pages have where it writes pages in part.
     pub written_bytes: u64,

@@ -127,7 +127,7 @@ pub struct Otherwise {
 /// An FTL, and the smallest drive on which it meets the target.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Best {
-    /// The FTL.
+    /// Its spec, which `--ftl` takes.
     pub ftl: String,
     /// Its drive.
     pub needs: Point,
@@ -136,7 +136,7 @@ pub struct Best {
 /// The drive that uses the least flash over the years.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Lifelong {
-    /// Its FTL.
+    /// The spec of the FTL, which `--ftl` takes.
     pub ftl: String,
     /// Its size, and what it amplifies.
     pub point: Point,

@@ -21,7 +21,7 @@ pub struct Cell {
 /// A cell with what came of it: a result without its running series, or why there is none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Which cell.
+    /// What was to be run.
     pub cell: Cell,
     /// What the FTL did.
     pub run: Result<RunResult, String>,

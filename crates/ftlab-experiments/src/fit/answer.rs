@@ -72,7 +72,7 @@ pub struct Fit {
 pub struct Scales {
     /// As large as all that were simulated.
     pub own: Trial,
-    /// Larger.
+    /// On more pages, as `pages` says.
     pub larger: Trial,
     /// Pages of the larger.
     pub pages: u32,

@@ -129,7 +129,7 @@ impl Measured {
         both.map(|(((at, waf), written), off)| (at, waf + off * written)).collect()
     }
 
-    /// Samples.
+    /// How often the counters were read.
     pub fn samples(&self) -> usize {
         self.host.len()
     }

@@ -40,7 +40,6 @@ use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::SpecError;
 
 ftlab_spec::parameters! {
-    /// Parameters of NoDaP.
     pub struct NodapParameters {
         /// Groups; 0: as many as `fk` has classes.
         groups: u32 = 0, "groups" in 0..=CLASSES_MAX as u32, from "ours";

@@ -9,7 +9,7 @@ use ftlab_spec::Parameters;
 
 /// A whole FTL that can be registered: no policy of the page-mapped engine.
 pub trait FtlEntry: Sized + 'static {
-    /// Its parameters.
+    /// What its spec may set.
     type Parameters: Parameters;
     /// Its name in commands, files and figures.
     const NAME: &'static str;

@@ -37,7 +37,6 @@ use ftlab_flash::{BlockId, Cause, Flash};
 use std::collections::VecDeque;
 
 ftlab_spec::parameters! {
-    /// Parameters of `fast`.
     pub struct FastParameters {
         /// Whether a block beyond the log takes pages that are written in sequence (the paper's SW
         /// log block).

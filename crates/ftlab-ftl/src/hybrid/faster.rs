@@ -38,7 +38,6 @@ use ftlab_flash::{BlockId, Cause, Flash, Ppn};
 use std::collections::VecDeque;
 
 ftlab_spec::parameters! {
-    /// Parameters of `faster`.
     pub struct FasterParameters {
         /// How pages are isolated that are valid after their second chance; off merges them at once.
         isolation: IsolationKind = IsolationKind::Copy, "isolation", from "FASTer (SNAPI 2010), section IV.B";

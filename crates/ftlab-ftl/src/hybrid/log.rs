@@ -9,7 +9,7 @@ use ftlab_spec::Parameters;
 
 /// Where pages go that their data blocks cannot take, and what is merged when.
 pub trait LogSpace: Send + Sized + 'static {
-    /// Its parameters.
+    /// What its spec may set.
     type Parameters: Parameters;
     /// Its name in commands, files and figures.
     const NAME: &'static str;
@@ -63,7 +63,7 @@ pub trait LogSpace: Send + Sized + 'static {
 /// How large the log and the drive are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogSize {
-    /// Blocks of the log.
+    /// Blocks that take rewritten pages.
     pub log_blocks: u32,
     /// Logical blocks, each with a data block.
     pub data_blocks: u32,

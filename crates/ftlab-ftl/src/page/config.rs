@@ -114,7 +114,7 @@ pub enum ConfigError {
          leave out --gc, --gc-start, --free-block, --wear-threshold and --faults, or reclaim-groups"
     )]
     GroupsNeedForeground,
-    /// No logical pages.
+    /// The host could address nothing.
     #[error("the drive has no logical pages; give --logical or --logical-pages")]
     NoLogicalPages,
 }

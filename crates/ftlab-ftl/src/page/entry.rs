@@ -8,7 +8,7 @@ macro_rules! entry_traits {
     ($($(#[$doc:meta])+ $entry:ident: $kind:ident { $($further:tt)* })+) => {$(
         $(#[$doc])+
         pub trait $entry: $kind + Sized + 'static {
-            /// Its parameters.
+            /// What its spec may set.
             type Parameters: Parameters;
             /// Its name in commands, files and figures.
             const NAME: &'static str;

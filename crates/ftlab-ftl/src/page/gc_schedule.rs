@@ -8,7 +8,6 @@ use std::str::FromStr;
 pub(crate) const MILLION: f64 = 1e6;
 
 ftlab_spec::parameters! {
-    /// Parameters of collection in steps.
     pub struct StepParameters {
         /// Relocations after a host write at most; 0 is as many as it takes to be in time.
         pages: u32 = 0, "pages" in 0..=1_000_000, from "our choice";
@@ -16,7 +15,6 @@ ftlab_spec::parameters! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of collection by the share of garbage.
     pub struct GarbageParameters {
         /// Invalid pages, of all that are programmed, from which on garbage is collected.
         share: f64 = 0.15, "share" in 0.000_1..=0.99, from "SepBIT (FAST 2022), section 4.1";
@@ -24,7 +22,6 @@ ftlab_spec::parameters! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of collection that begins gradually.
     pub struct GradualParameters {
         /// Free blocks, of all, below which it begins.
         from: f64 = 0.05, "from" in 0.000_1..=0.99, from "our choice";

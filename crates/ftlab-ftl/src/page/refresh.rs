@@ -41,7 +41,7 @@ impl fmt::Display for Refresh {
 /// What was rewritten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Refreshed {
-    /// Blocks.
+    /// Blocks that had been read too often, or were too old.
     pub blocks: u64,
     /// Valid pages of these, which are among the relocations.
     pub pages: u64,

@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Piece {
     /// What it is; none for an engine.
     pub kind: Option<Kind>,
-    /// Its name.
+    /// What it is called in a spec.
     pub name: &'static str,
     /// The version of its decisions.
     pub version: u32,

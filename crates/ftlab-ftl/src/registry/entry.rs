@@ -18,12 +18,12 @@ pub enum Kind {
 pub struct Entry {
     /// What it stands for.
     pub kind: Kind,
-    /// The name.
+    /// What a spec begins with.
     pub name: &'static str,
     /// One line.
     pub summary: String,
     /// Paper and section.
     pub source: &'static str,
-    /// Its parameters.
+    /// What a spec may set, with defaults and ranges.
     pub parameters: Vec<Parameter>,
 }

@@ -196,7 +196,7 @@ impl<S: Read + Write> Initiator<S> {
         self.set_property(CONFIGURATION, ENABLED.into())
     }
 
-    /// Sets a property.
+    /// Writes a register of the controller at `offset` bytes.
     pub fn set_property(&mut self, offset: u32, value: u64) -> io::Result<()> {
         let status = self.run(property(offset, value))?.status;
         if status == 0 { Ok(()) } else { Err(invalid(format!("Property Set: {status:#x}"))) }
@@ -238,7 +238,7 @@ impl<S: Read + Write> Initiator<S> {
         self.spare.push(done.data);
     }
 
-    /// The stream.
+    /// The connection that capsules travel on.
     pub fn stream(&self) -> &S {
         &self.stream
     }

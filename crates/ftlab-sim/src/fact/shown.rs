@@ -63,12 +63,12 @@ pub enum When {
 
 /// A place where a fact is shown. `at` orders the columns there.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs)]
 pub enum Shown {
     /// A column in the terminal.
     Table {
         /// The table.
         sheet: Sheet,
-        /// Its place.
         at: u32,
         /// Its heading, on two lines if it is long.
         heading: &'static str,
@@ -79,9 +79,7 @@ pub enum Shown {
     Report {
         /// The table.
         sheet: Sheet,
-        /// Its place.
         at: u32,
-        /// Its heading.
         heading: &'static str,
         /// What it means.
         meaning: &'static str,
@@ -90,34 +88,24 @@ pub enum Shown {
     },
     /// A number of experiment files, and a column of `results.csv`.
     Sweep {
-        /// Its place.
         at: u32,
-        /// Its name.
         name: &'static str,
         /// What it is.
         doc: &'static str,
     },
     /// A column of the store of a sweep, beside the whole result.
     Stored {
-        /// Its place.
         at: u32,
-        /// Its name.
         name: &'static str,
         /// What it holds.
         column: Column,
     },
     /// A column of `scoreboard.csv`.
-    Compared {
-        /// Its place.
-        at: u32,
-        /// Its name.
-        name: &'static str,
-    },
+    Compared { at: u32, name: &'static str },
     /// A column of `series.parquet`, and of the table of series in Python.
     Running {
         /// Its place in the file.
         at: u32,
-        /// Its name.
         name: &'static str,
         /// What it holds.
         column: Column,
@@ -125,12 +113,7 @@ pub enum Shown {
         frame: u32,
     },
     /// A column of the table of runs in Python, which has whatever is directly in a run anyway.
-    Frame {
-        /// Its place.
-        at: u32,
-        /// Its name.
-        name: &'static str,
-    },
+    Frame { at: u32, name: &'static str },
 }
 
 /// A column in the terminal.

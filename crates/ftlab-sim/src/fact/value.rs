@@ -42,7 +42,7 @@ impl Value {
 /// A column of a file by what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
-    /// Texts.
+    /// Words, and hashes.
     Text,
     /// Whole numbers.
     Whole,

@@ -29,13 +29,12 @@ const BACKLOG_MAX: u64 = 1 << 22;
 pub(crate) struct Label {
     /// The FTL as it was named.
     pub(crate) name: String,
-    /// All its parameters.
+    /// Every parameter with its value, defaults included.
     pub(crate) parameters: BTreeMap<String, String>,
     /// Of everything that decides the result.
     pub(crate) config_hash: String,
 }
 
-/// The flash of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FlashOfRun {
     /// Its erase blocks are reclaim units, if the FTL has some.

@@ -74,7 +74,6 @@ fn a_run_of_a_policy_is_told_from_others_if_its_code_is_known() {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of `short-lived`.
     pub struct ShortLivedParameters {
         /// Host writes that a page lives at most to be apart; 0 is half the pages of the drive.
         most: u32 = 0, "most", from "this test";

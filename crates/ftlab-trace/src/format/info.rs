@@ -34,7 +34,7 @@ pub struct FormatInfo {
     pub summary: &'static str,
     /// Where the format is described.
     pub source: &'static str,
-    /// Its parameters.
+    /// What its spec may set.
     pub parameters: fn() -> Vec<Parameter>,
     /// How much a trace that begins with these bytes (unpacked, up to 64 KiB) looks like this format.
     pub detect: fn(head: &[u8]) -> Looks,

@@ -25,7 +25,7 @@ pub(crate) struct Definition {
 
 /// What a path leads to.
 pub(crate) enum Target {
-    /// A module.
+    /// A file, or a module within one.
     Module(ModuleId),
     /// Anything else; a path into a type leads to the type.
     Definition(Definition),

@@ -46,7 +46,7 @@ pub(crate) enum Fault {
     TornWrite(u64),
     /// The medium is full for a while: this write fails, and as many after it.
     Full(u64, u64),
-    /// This sync fails.
+    /// This sync reports an error.
     FailedSync(u64),
 }
 

@@ -16,7 +16,7 @@ pub(super) enum Side {
 /// What a counter counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Unit {
-    /// Bytes.
+    /// Bytes, this many for each count.
     Bytes(f64),
     /// Pages of flash, of a size that only the maker knows.
     Pages,

@@ -104,7 +104,6 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of DOGI.
     pub struct DogiParameters {
         /// Blocks of host writes that hot pages live for at most, in the beginning.
         hot: u32 = 3, "hot" in 1..=10_000, from "DOGI (FAST 2026), section 4.2.1: 200K of 65,536 pages";

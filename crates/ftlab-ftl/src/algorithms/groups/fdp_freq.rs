@@ -86,7 +86,6 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of frequency-based data placement.
     pub struct FdpFreqParameters {
         /// How many groups there are, unless the detector is an oracle.
         groups: u32 = 4, "groups" in 2..=GROUPS_MAX as u32, from "our reading: the paper is silent";

@@ -109,7 +109,6 @@ use crate::state::state;
 use ftlab_spec::{OrAuto, SpecError};
 
 ftlab_spec::parameters! {
-    /// Parameters of Wolf.
     pub struct WolfParameters {
         /// How the temperature of a page is found out.
         detector: DetectorChoice = DetectorChoice::Bloom, "detector", from "Wolf (2015), section 5.6";

@@ -25,7 +25,6 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of hazard.
     pub struct HazardParameters {
         /// Streams beside that of first writes, at most; 0: 6, fewer if pages are known, or as many as the spare blocks allow.
         rungs: u32 = 0, "rungs" in 0..=RUNGS_MAX as u32, from "ours";
@@ -47,7 +46,6 @@ ftlab_spec::parameters! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of the oracle of rates, with the meaning that they have for hazard.
     pub struct RateParameters {
         /// Streams, at most; 0: 6, or as many as the spare blocks allow.
         rungs: u32 = 0, "rungs" in 0..=RUNGS_MAX as u32, from "ours";

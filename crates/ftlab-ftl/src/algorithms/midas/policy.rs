@@ -100,7 +100,6 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of MiDAS.
     pub struct MidasParameters {
         /// Drive writes after which the groups are chosen again.
         epoch: f64 = 4.0, "epoch" in 0.01..=1000.0, from "MiDAS (FAST 2024), artifact";

@@ -41,7 +41,6 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of DAC.
     pub struct DacParameters {
         /// Regions, from cold to hot.
         regions: u32 = 4, "regions" in 1..=8, from "DAC (SPE 1999); 2R (PVLDB 2020), section 6";

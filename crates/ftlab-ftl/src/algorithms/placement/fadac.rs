@@ -43,7 +43,6 @@ use std::num::NonZeroU32;
 const PAGES_PER_REWRITE: u32 = 256;
 
 ftlab_spec::parameters! {
-    /// Parameters of FADaC.
     pub struct FadacParameters {
         /// Classes, from cold to hot.
         classes: u32 = 6, "classes" in 1..=CLASSES_MAX, from "SepBIT (FAST 2022), section 4.1";

@@ -45,7 +45,6 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of FK.
     pub struct FkParameters {
         /// Classes; 0: a third of the spare blocks, at most 16, and at least 6 if these leave one to collect into.
         classes: u32 = 0, "classes" in 0..=CLASSES_MAX as u32, from "ours";

@@ -43,7 +43,6 @@ const HOT: NonZeroU32 = NonZeroU32::new(512).unwrap();
 const CANDIDATES: NonZeroU32 = NonZeroU32::new(1532).unwrap();
 
 ftlab_spec::parameters! {
-    /// Parameters of the two lists.
     pub struct LruParameters {
         /// Entries of the hot list; auto: a tenth of the logical pages.
         hot: OrAuto<NonZeroU32> = OrAuto::Given(HOT), "hot", from "Lee and Kim (SYSTOR 2013), table 1";

@@ -50,7 +50,6 @@ const BITS: NonZeroU32 = NonZeroU32::new(4096).unwrap();
 const DECAY: NonZeroU32 = NonZeroU32::new(512).unwrap();
 
 ftlab_spec::parameters! {
-    /// Parameters of the filters.
     pub struct MbfParameters {
         /// Bits of a filter; auto: 8 times decay.
         bits: OrAuto<NonZeroU32> = OrAuto::Given(BITS), "bits", from "Lee and Kim (SYSTOR 2013), table 1";

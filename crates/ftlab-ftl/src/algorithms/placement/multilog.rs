@@ -39,7 +39,6 @@ use crate::stream::{Stream, StreamId};
 use ftlab_flash::{BlockId, Lpn};
 
 ftlab_spec::parameters! {
-    /// Parameters of multilog.
     pub struct MultiLogParameters {
         /// Logs, from cold to hot.
         logs: u32 = 6, "logs" in 1..=CLASSES_MAX, from "SepBIT (FAST 2022), section 4.1";

@@ -101,7 +101,7 @@ impl fmt::Display for HandleSet {
 pub enum UnitSize {
     /// Erase blocks.
     Blocks(u32),
-    /// Bytes.
+    /// As many pages as hold these bytes.
     Bytes(ByteSize),
 }
 
@@ -162,7 +162,6 @@ impl fmt::Display for Inner {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of flexible data placement.
     pub struct NvmeFdpParameters {
         /// Placement handles.
         handles: u32 = 8, "handles" in 1..=HANDLES_MAX as u32, from "public descriptions of drives with FDP";

@@ -45,7 +45,6 @@ use crate::{Metadata, memory};
 use ftlab_flash::{BlockId, Lpn};
 
 ftlab_spec::parameters! {
-    /// Parameters of PHFTL.
     pub struct PhftlParameters {
         /// Drive writes after which the threshold is found again and the network is trained.
         window: f64 = 0.05, "window" in 0.001..=100.0, from "ours";

@@ -44,7 +44,6 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of SepBIT.
     pub struct SepBitParameters {
         /// Collected blocks of class 1 over which their mean lifespan l is taken.
         blocks: u32 = 16, "blocks" in 1..=1_000_000, from "SepBIT (FAST 2022), section 3.4";

@@ -33,7 +33,6 @@ use crate::{Metadata, STAMP_BITS};
 use ftlab_flash::{BlockId, Lpn};
 
 ftlab_spec::parameters! {
-    /// Parameters of sepbit-multilog.
     pub struct SepBitMultiLogParameters {
         /// Collected blocks of the short-lived stream over which their mean lifespan l is taken.
         blocks: u32 = 16, "blocks" in 1..=1_000_000, from "SepBIT (FAST 2022), section 3.4";

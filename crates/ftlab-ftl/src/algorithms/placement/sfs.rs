@@ -48,7 +48,6 @@ const BLOCKS_PER_SEALED: u32 = 64;
 const ROUNDS: usize = 3;
 
 ftlab_spec::parameters! {
-    /// Parameters of SFS.
     pub struct SfsParameters {
         /// Groups, from cold to hot.
         groups: u32 = 4, "groups" in 1..=CLASSES_MAX, from "SFS (FAST 2012), section 3.3";

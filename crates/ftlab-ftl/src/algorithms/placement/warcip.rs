@@ -44,7 +44,6 @@ const PERIOD_BLOCKS: u32 = 16;
 const RELOCATED: StreamId = StreamId(0);
 
 ftlab_spec::parameters! {
-    /// Parameters of WARCIP.
     pub struct WarcipParameters {
         /// Clusters.
         clusters: u32 = 5, "clusters" in 1..=CLASSES_MAX - 1, from "SepBIT (FAST 2022), section 4.1";

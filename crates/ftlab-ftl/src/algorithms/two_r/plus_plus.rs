@@ -40,7 +40,6 @@ const HOST: StreamId = StreamId(0);
 pub(super) const REGIONS: Regions = Regions { of_stream: [0, 0, 1], relocated_to: [1, 2, 2] };
 
 ftlab_spec::parameters! {
-    /// Parameters of 2R++.
     pub struct TwoRPlusPlusParameters {
         /// 2, or 3 to keep the second-chance blocks a region of their own.
         regions: u32 = 2, "regions" in 2..=3, from "2R++ (KTCCS 2022), figure 7";

@@ -46,7 +46,6 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of the victim rules.
     pub struct VictimParameters {
         /// How victims are chosen.
         victims: VictimChoice = VictimChoice::FifoScan, "victims", from "2R (PVLDB 2020), section 4.3";

@@ -30,7 +30,7 @@ use crate::{Metadata, STAMP_BITS};
 use ftlab_flash::BlockId;
 
 ftlab_spec::choices! {
-    /// Which score.
+    /// How benefit and cost are weighed.
     pub enum Score {
         /// age x (1 - u) / u.
         Simple = "simple",
@@ -40,7 +40,6 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::parameters! {
-    /// Parameters of cost-benefit.
     pub struct CostBenefitParameters {
         /// simple: age x (1 - u) / u; lfs: age x (1 - u) / (1 + u).
         score: Score = Score::Simple, "score", from "2R (PVLDB 2020), section 6; LFS (TOCS 1992), section 3.6";

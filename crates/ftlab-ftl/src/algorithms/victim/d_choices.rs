@@ -27,7 +27,6 @@ use crate::state::state;
 use ftlab_flash::BlockId;
 
 ftlab_spec::parameters! {
-    /// Parameters of d-choices.
     pub struct DChoicesParameters {
         /// Blocks drawn.
         d: u32 = 10, "d" in 1..=1024, from "Van Houdt (SIGMETRICS 2013)";

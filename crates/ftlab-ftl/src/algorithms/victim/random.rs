@@ -24,7 +24,6 @@ use crate::page::policy::{VictimRule, Victims};
 use ftlab_flash::BlockId;
 
 ftlab_spec::parameters! {
-    /// Parameters of random.
     pub struct RandomParameters {
         /// Seed of the draws.
         seed: u64 = 1, "seed", from "our choice";

@@ -27,7 +27,6 @@ use crate::{LINK_BITS, Metadata};
 use ftlab_flash::BlockId;
 
 ftlab_spec::parameters! {
-    /// Parameters of windowed-greedy.
     pub struct WindowedGreedyParameters {
         /// The oldest share of the blocks in use among which the emptiest is chosen.
         w: f64 = 0.5, "w" in 0.0..=1.0, from "our choice: Hu et al. vary it";

@@ -41,7 +41,7 @@ pub(super) enum VolumeColumns {
 }
 
 ftlab_spec::choices! {
-    /// Unit of times.
+    /// What a table counts time in.
     pub enum TimeUnit {
         /// Seconds.
         Seconds = "s",

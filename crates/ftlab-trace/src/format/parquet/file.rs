@@ -17,7 +17,6 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use std::io::Read;
 use std::sync::Arc;
 
-/// The bytes of a file.
 pub(super) enum FileBytes {
     /// Of one that was finished.
     Whole(RandomAccess),
