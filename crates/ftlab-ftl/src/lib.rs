@@ -10,7 +10,7 @@
 //! use ftlab_ftl::registry;
 //!
 //! let config = DriveConfig::new(Geometry::new(72, 128, 4096)?, 64 * 128, 4);
-//! let mut ftl = registry::build(&"2r-fifo:blk-util=0.4".parse()?, config, NoPayload, ())?;
+//! let mut ftl = registry::build_boxed(&"2r-fifo:blk-util=0.4".parse()?, config, NoPayload, ())?;
 //! for round in 0..4_u32 {
 //!     for page in 0..config.logical_pages {
 //!         ftl.write(Lpn(page * (2 * round + 1) % config.logical_pages), &[])?;

@@ -2,6 +2,8 @@
 
 use crate::packages::packages;
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
@@ -161,4 +163,35 @@ fn the_demo_is_built_of_little() {
         );
     }
     assert!(names.len() <= DEMO_PACKAGES_MAX, "`make demo` builds {} packages", names.len());
+}
+
+/// Where the engine is compiled for every policy: for simulations, and to measure it.
+const COMPILE_EVERY_POLICY: [&str; 2] = ["ftlab-bench", "ftlab-stack"];
+
+/// Elsewhere `registry::build_boxed` will do; each crate more, or its tests, is up to a minute of every build.
+#[test]
+fn the_engine_is_compiled_for_every_policy_where_speed_matters() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let compiles = |folder: &Path| {
+        ["registry::build(", "registry::build as ", "registry::build;", "registry::{build,"]
+            .iter()
+            .any(|call| some_source_has(folder, call))
+    };
+    let folders = fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path());
+    let found: BTreeSet<_> = folders
+        .filter(|folder| compiles(folder))
+        .map(|folder| folder.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(found, COMPILE_EVERY_POLICY.map(str::to_owned).into());
+}
+
+/// Whether a file of Rust below `folder` has `text` in it.
+fn some_source_has(folder: &Path, text: &str) -> bool {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
+        if path.is_dir() {
+            return some_source_has(&path, text);
+        }
+        path.extension().is_some_and(|extension| extension == "rs")
+            && fs::read_to_string(&path).unwrap().contains(text)
+    })
 }

@@ -1,7 +1,7 @@
 //! The lists agree with the files, and names with what they stand for.
 
 use crate::page::DriveConfig;
-use crate::registry::{Kind, build, entries, resolve};
+use crate::registry::{Kind, build_boxed, entries, resolve};
 use ftlab_flash::Geometry;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ fn a_wrong_name_or_parameter_is_an_error_that_lists_the_right_ones() {
         ("nvme-fdp:inner=2r++,persistent=9", "persistent=9 is not of handles 0 to 7"),
         ("nvme-fdp:unit=2", "choose their size with --pages-per-block"),
     ] {
-        let error = build(&spec.parse().unwrap(), config, ftlab_flash::NoPayload, ());
+        let error = build_boxed(&spec.parse().unwrap(), config, ftlab_flash::NoPayload, ());
         let message = error.err().expect(spec).to_string();
         assert!(message.contains(part), "{message}");
     }
