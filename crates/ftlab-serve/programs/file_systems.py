@@ -43,15 +43,17 @@ def expect_equal(reference: Path, place: Path) -> int:
 
 
 class Churn(threading.Thread):
-    """Repeatedly unpacks and removes the archive, until the file system fails."""
+    """Repeatedly unpacks and removes the archive, until the file system fails or it is told to end."""
 
     def __init__(self, archive: Path, place: Path) -> None:
         super().__init__(daemon=True)
         self.archive, self.place, self.rounds = archive, place, 0
+        # Between two files it may miss the failure: it then finds the empty folder below the mount.
+        self.is_over = threading.Event()
 
     def run(self) -> None:
         try:
-            while True:
+            while not self.is_over.is_set():
                 directory = self.place / str(self.rounds)
                 with tarfile.open(self.archive) as tar:
                     tar.extractall(directory, filter="fully_trusted")
@@ -75,6 +77,7 @@ def survive(drive: Drive, kind: str, archive: Path, reference: Path, seconds: fl
         churn.start()
         time.sleep(seconds)
         system.crash()
+        churn.is_over.set()
         churn.join()
         recovered = drive.check()
         # Mounting replays the journal of the file system; after that it must be clean.
