@@ -85,8 +85,11 @@ pub(super) fn scaled(thread: &Thread, scale: Scale, unit: u64) -> Result<Thread,
         ("io_size", thread.options.io_size, io_size),
         ("filesize", thread.options.filesize, filesize),
     ] {
-        if let (Some(real), Some(0)) = (real, own) {
-            return Err(too_small(&thread, name, real, scale));
+        // Nothing, or less than a request.
+        if let (Some(real), Some(own)) = (real, own)
+            && own < least.min(real)
+        {
+            return Err(too_small(&thread, name, [real, own], scale));
         }
     }
     if real_offset > 0 {
@@ -105,7 +108,7 @@ fn distribution(thread: &Thread, scale: Scale, least: u64) -> Result<Distributio
         return Ok(thread.options.distribution.clone());
     };
     let zone = |zone: &Zone| match scale.of(zone.size) / least * least {
-        0 if zone.size > 0 => Err(too_small(thread, "a zone of zoned_abs", zone.size, scale)),
+        0 if zone.size > 0 => Err(too_small(thread, "a zone of zoned_abs", [zone.size, 0], scale)),
         size => Ok(Zone { size, ..*zone }),
     };
     let zones = |Zones(zones): &Zones| zones.iter().map(zone).collect::<Result<_, _>>().map(Zones);
@@ -172,10 +175,14 @@ fn beyond(thread: &Thread, real: u64, scale: Scale) -> TraceError {
 }
 
 /// The error of a size that is less than a request here.
-fn too_small(thread: &Thread, name: &str, real: u64, scale: Scale) -> TraceError {
+fn too_small(thread: &Thread, name: &str, [real, own]: [u64; 2], scale: Scale) -> TraceError {
+    let left = match own {
+        0 => "nothing".into(),
+        own => format!("{own} bytes, less than a request,"),
+    };
     thread.refuse(
         format!(
-            "{name}={real} comes to nothing on a drive of {} bytes instead of {}",
+            "{name}={real} comes to {left} on a drive of {} bytes instead of {}",
             scale.drive, scale.capacity
         ),
         "simulate a larger drive, or let it be more",

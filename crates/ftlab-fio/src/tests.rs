@@ -423,6 +423,7 @@ fn files_and_zones_shrink_with_the_drive_and_what_does_not_is_named() {
     for (text, part) in [
         ("size=1g\nnumber_ios=5", "number_ios=5 does not shrink with the drive; give io_size="),
         ("size=1m", "size=1048576 comes to nothing on a drive of 4096000 bytes"),
+        ("size=2000m\nio_size=250m", "io_size=262144000 comes to 1024 bytes, less than a request"),
         ("size=50%\nio_size=64k", "io_size=65536 comes to nothing"),
         (
             "offset=2t\nsize=1%",
