@@ -51,9 +51,10 @@ mod regions;
 mod table;
 mod trace;
 
-use super::generator::{Bounds, End, GeneratorInfo, Make, PageSequence};
+use super::generator::{Bounds, End, GeneratorInfo, Make};
 use super::parts::seed_of;
 use super::requests::{Stepped, Steps};
+use super::sequence::PageSequence;
 use access::{Access, Accesses};
 use big_hash::{BUCKET_BYTES, BigHash};
 use block_cache::{BlockCache, Layout, Reinsertion};

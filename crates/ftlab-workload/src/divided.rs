@@ -6,8 +6,8 @@
 //! a warm-up that is taken from it; in a `mix`, only those of this part.
 
 use super::areas::{Area, Areas};
-use super::generator::{PageSequence, Pages};
 use super::parts::{pick, thresholds};
+use super::sequence::{PageSequence, Pages};
 use ftlab_random::{Permutation, draw_below};
 use ftlab_trace::{Space, TraceError};
 use rand_xoshiro::Xoshiro256PlusPlus;

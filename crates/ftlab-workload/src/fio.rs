@@ -31,7 +31,8 @@
 //! fio 3.42, HOWTO.
 
 use super::file_name::FileName;
-use super::generator::{Bounds, End, GeneratorInfo, Make, PageSequence};
+use super::generator::{Bounds, End, GeneratorInfo, Make};
+use super::sequence::PageSequence;
 use ftlab_fio::{JobFile, JobRequests, Taken, Version};
 use ftlab_spec::{ByteSize, OrAuto, Parameters, Spec, SpecError, Value};
 use ftlab_trace::Space;

@@ -7,7 +7,8 @@
 //! nothing and are left out.
 
 use super::areas::Area;
-use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
+use super::generator::{End, GeneratorInfo, Make};
+use super::sequence::{PageSequence, Pages};
 use ftlab_random::draw_below;
 use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::Space;

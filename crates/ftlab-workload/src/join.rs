@@ -9,9 +9,10 @@
 //! `'join:of=uniform*2;zipf(theta=0.9)*1'`.
 
 use super::areas::overlay;
-use super::generator::{End, GeneratorInfo, Make, PageSequence, Sequence};
+use super::generator::{End, GeneratorInfo, Make};
 use super::part::PartRequests;
 use super::parts::Parts;
+use super::sequence::{PageSequence, Sequence};
 use ftlab_spec::{Parameters, Spec, Value};
 use ftlab_trace::Space;
 use ftlab_trace::{RequestBatch, TraceError};

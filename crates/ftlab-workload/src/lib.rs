@@ -28,6 +28,7 @@ pub mod oltp;
 mod part;
 pub mod parts;
 mod requests;
+mod sequence;
 pub mod skew;
 pub mod swap;
 pub mod three_streams;
@@ -45,14 +46,16 @@ use ftlab_trace::{
     Contents, OpenOptions, RequestBatch, Skipped, Space, TRIAL, TraceError, TraceMetadata,
     TraceSource, format, pages, trace_identity,
 };
-use generator::{End, Make, Sequence};
+use generator::{End, Make};
 use parts::{Part, Parts, seed_of};
+use sequence::Sequence;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 pub use arbiter::Arbiter;
 pub use clients::Clients;
-pub use generator::{GeneratorInfo, Work};
+pub use generator::GeneratorInfo;
+pub use sequence::Work;
 pub use transactions::TransactionSource;
 pub use write_watch::WriteWatch;
 

@@ -47,8 +47,9 @@ mod state;
 mod tables;
 
 use super::database::{Benchmark, Layout, Setup, Sizes};
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make};
 use super::requests::Stepped;
+use super::sequence::PageSequence;
 use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::Space;
 use ftlab_trace::TraceError;

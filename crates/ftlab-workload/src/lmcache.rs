@@ -32,8 +32,9 @@
 mod chunks;
 mod prompts;
 
-use super::generator::{Bounds, End, GeneratorInfo, Make, PageSequence};
+use super::generator::{Bounds, End, GeneratorInfo, Make};
 use super::requests::{Stepped, Steps};
+use super::sequence::PageSequence;
 use chunks::Chunks;
 use ftlab_spec::{ByteSize, Parameters, Spec, SpecError};
 use ftlab_trace::Space;

@@ -31,8 +31,9 @@
 mod levels;
 
 use super::extents::{Extent, Space};
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make};
 use super::requests::{Stepped, Steps};
+use super::sequence::PageSequence;
 use ftlab_random::ScrambledKeys;
 use ftlab_spec::{Parameters, Spec, SpecError};
 use ftlab_trace::Space as Drive;

@@ -8,9 +8,10 @@
 //! `'mix:of=uniform*0.3;zipf(theta=0.9)*0.7'`.
 
 use super::areas::overlay;
-use super::generator::{End, GeneratorInfo, Make, PageSequence, Sequence};
+use super::generator::{End, GeneratorInfo, Make};
 use super::part::PartRequests;
 use super::parts::{Parts, pick, seed_of, shares_of_one, thresholds};
+use super::sequence::{PageSequence, Sequence};
 use ftlab_spec::{Parameters, Spec, SpecError, Value};
 use ftlab_trace::Space;
 use ftlab_trace::{RequestBatch, TraceError};

@@ -22,8 +22,9 @@
 //! # Reference
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section III.A.
 
-use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
+use super::generator::{End, GeneratorInfo, Make};
 use super::parts::shares_of_one;
+use super::sequence::{PageSequence, Pages};
 use super::swap::Numbers;
 use ftlab_random::Permutation;
 use ftlab_random::draw_below;

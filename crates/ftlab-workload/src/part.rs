@@ -1,6 +1,6 @@
 //! A generator as a part of another one.
 
-use super::generator::Sequence;
+use super::sequence::Sequence;
 use ftlab_trace::{Op, RequestBatch, TraceError};
 
 /// Requests that are drawn at once.

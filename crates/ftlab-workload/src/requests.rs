@@ -1,6 +1,6 @@
 //! Generators whose requests come in groups: transactions, flushes, compactions.
 
-use super::generator::{ByTransaction, PageSequence};
+use super::sequence::{ByTransaction, PageSequence};
 use ftlab_trace::{RequestBatch, TraceError};
 
 /// What happens, one thing after the other, and the requests that come of it.

@@ -32,9 +32,10 @@
 //! # Reference
 //! "Characterizing and Emulating FDP SSDs with WARP", FAST 2026, and its artifact: jobs, and the logs of their bandwidth.
 
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make};
 use super::parts::seed_of;
 use super::requests::{Stepped, Steps};
+use super::sequence::PageSequence;
 use ftlab_random::SPREAD;
 use ftlab_random::draw_below;
 use ftlab_random::{Ranks, ZETA_TERMS_MAX, zeta};

@@ -55,8 +55,9 @@ mod scale;
 mod transactions;
 
 use super::database::{Benchmark, Setup, Sizes};
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make};
 use super::requests::Stepped;
+use super::sequence::PageSequence;
 use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::Space;
 use ftlab_trace::TraceError;

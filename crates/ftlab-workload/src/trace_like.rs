@@ -39,8 +39,9 @@ mod past;
 mod survey;
 
 use super::file_name::FileName;
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make};
 use super::requests::{Stepped, Steps};
+use super::sequence::PageSequence;
 use copy::Copy;
 use ftlab_random::draw_below;
 use ftlab_spec::{Parameters, Spec, SpecError};

@@ -1,7 +1,7 @@
 //! Generators that tell which requests belong to which transaction.
 
 use super::build_sequence;
-use super::generator::{Sequence, Work};
+use super::sequence::{Sequence, Work};
 use ftlab_spec::Spec;
 use ftlab_trace::Space;
 use ftlab_trace::{RequestBatch, TraceError};

@@ -6,7 +6,8 @@
 //! [`fio-randwrite`](super::fio). With `reads` some requests read a page, as likely any as another.
 
 use super::areas::Area;
-use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
+use super::generator::{End, GeneratorInfo, Make};
+use super::sequence::{PageSequence, Pages};
 use ftlab_random::draw_below;
 use ftlab_random::{NUMBERS_MAX, Permutation};
 use ftlab_spec::{Parameters, Spec};

@@ -29,8 +29,9 @@ use super::database::tables::{Index, Loaded, pages_of, rows_per_page};
 use super::database::{
     Benchmark, Database, Files, Layout, Setup, Sizes, Transactions, Uses, too_small,
 };
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make};
 use super::requests::Stepped;
+use super::sequence::PageSequence;
 use ftlab_random::draw_below;
 use ftlab_random::{Ranks, ScrambledKeys};
 use ftlab_spec::{Parameters, Spec, SpecError};

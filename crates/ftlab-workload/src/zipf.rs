@@ -33,7 +33,8 @@
 //! # Reference
 //! J. Gray et al., Quickly Generating Billion-Record Synthetic Databases, SIGMOD 1994, section 3.2.
 
-use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
+use super::generator::{End, GeneratorInfo, Make};
+use super::sequence::{PageSequence, Pages};
 use ftlab_random::Rejection;
 use ftlab_random::seeds::{OFFSETS, of_randseed};
 use ftlab_random::{NUMBERS_MAX, Permutation};

@@ -2,8 +2,8 @@
 
 use super::ahead::Ahead;
 use super::{Database, Files, Layout, Transactions, Uses};
-use crate::generator::{ByTransaction, Work};
 use crate::requests::Steps;
+use crate::sequence::{ByTransaction, Work};
 use ftlab_trace::Space;
 use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{RequestBatch, TraceError};
