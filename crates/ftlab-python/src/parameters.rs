@@ -1,10 +1,15 @@
-//! Parameters that a policy in Python declares.
+//! Parameters as Python has them, and those that a policy in Python declares.
 
 use crate::error::Result;
 use crate::policy::lasting;
-use crate::registry::{ParameterFields, parameter_fields};
 use ftlab_spec::{Domain, Parameter, Spec, SpecError};
 use pyo3::prelude::*;
+
+/// A parameter: name, default, allowed values, what it does, source of the default, domain.
+pub(crate) type ParameterFields = (String, String, String, String, String, DomainFields);
+
+/// A domain: kind, least, greatest, choices.
+type DomainFields = (&'static str, Option<f64>, Option<f64>, Vec<String>);
 
 /// A domain as Python tells it: kind, least, greatest, choices.
 type DomainGiven = (String, Option<f64>, Option<f64>, Vec<String>);
@@ -43,6 +48,21 @@ pub(crate) fn parameter(
     declared.expects = expects(&declared);
     declared.default = read(&declared, "parameter", &declared.default)?;
     Ok(parameter_fields(declared))
+}
+
+/// A parameter as Python has it.
+pub(crate) fn parameter_fields(of: Parameter) -> ParameterFields {
+    let domain = domain(of.domain);
+    (of.name.to_owned(), of.default, of.expects, of.doc, of.source.to_owned(), domain)
+}
+
+fn domain(domain: Domain) -> DomainFields {
+    match domain {
+        Domain::Whole { low, high } => ("whole", low, high, Vec::new()),
+        Domain::Number { low, high } => ("number", low, high, Vec::new()),
+        Domain::Choice(choices) => ("choice", None, None, choices),
+        Domain::Text => ("text", None, None, Vec::new()),
+    }
 }
 
 /// The parameter that Python has as these fields.

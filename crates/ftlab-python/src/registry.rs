@@ -2,19 +2,14 @@
 
 use crate::error::Result;
 use crate::own::only_named;
+use crate::parameters::{ParameterFields, parameter_fields};
 use ftlab_ftl::MetadataBudget;
 use ftlab_ftl::registry::{self, Kind};
 use ftlab_sim::TIMINGS;
-use ftlab_spec::{Domain, Parameter, Spec};
+use ftlab_spec::{Parameter, Spec};
 use ftlab_trace::format::FORMATS;
 use ftlab_workload::GENERATORS;
 use pyo3::prelude::*;
-
-/// A parameter: name, default, allowed values, what it does, source of the default, domain.
-pub(crate) type ParameterFields = (String, String, String, String, String, DomainFields);
-
-/// A domain: kind, least, greatest, choices.
-type DomainFields = (&'static str, Option<f64>, Option<f64>, Vec<String>);
 
 /// An entry: kind, name, summary, source, parameters.
 type EntryFields = (&'static str, String, String, String, Vec<ParameterFields>);
@@ -49,21 +44,6 @@ fn fields(
 ) -> EntryFields {
     let parameters = parameters.into_iter().map(parameter_fields).collect();
     (kind, name.into(), summary.into(), source.into(), parameters)
-}
-
-/// A parameter as Python has it.
-pub(crate) fn parameter_fields(of: Parameter) -> ParameterFields {
-    let domain = domain(of.domain);
-    (of.name.to_owned(), of.default, of.expects, of.doc, of.source.to_owned(), domain)
-}
-
-fn domain(domain: Domain) -> DomainFields {
-    match domain {
-        Domain::Whole { low, high } => ("whole", low, high, Vec::new()),
-        Domain::Number { low, high } => ("number", low, high, Vec::new()),
-        Domain::Choice(choices) => ("choice", None, None, choices),
-        Domain::Text => ("text", None, None, Vec::new()),
-    }
 }
 
 /// An FTL as given: its name, the given parameters, and the values of all parameters.
