@@ -75,7 +75,7 @@ target/docs/venv/installed: docs/requirements.txt | setup-python
 	target/docs/venv/bin/pip install --quiet --no-compile --requirement docs/requirements.txt
 	touch $@
 
-docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, caches.md, experiments.md and python.md
+docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, steady.md, caches.md, experiments.md and python.md
 	$(FTLAB) run $(DEMO) --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ \
 		--quiet --out target/figures/tpcc
 	$(FTLAB) report target/figures/tpcc --flash docs/figures/flash-tpcc.png
@@ -93,6 +93,8 @@ docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, cach
 		--drive-writes 4 --ftl fast --ftl faster --ftl page --quiet --figure docs/figures/hybrid-waf.svg
 	$(FTLAB) run fio-randwrite --logical 1GiB --op 14.5% --fill sequential --drive-writes 12 --ftl 1r-greedy --ftl 2r++ \
 		--quiet --figure docs/figures/fio-random-map.svg
+	$(FTLAB) run hotcold --logical 64MiB --op 10% --ftl 1r-greedy --ftl 2r++ --until steady \
+		--quiet --figure docs/figures/steady.svg
 	$(FTLAB) run cachelib:soc=0.04,region=64KiB --logical 256MiB --op 14.5% --pages-per-block 256 \
 		--reserve 9 --fill none --warmup-writes 262144 --drive-writes 4 \
 		--ftl nvme-fdp/greedy:persistent=all --ftl 1r-greedy --quiet --figure docs/figures/cache-handles.svg

@@ -153,6 +153,7 @@ impl DriveView {
         Ok(blocks.into_iter().map(|block| block.0).collect())
     }
 
+    /// The block that a stream writes to, if it has one.
     fn open_block(&self, stream: u8) -> PyResult<Option<u32>> {
         let (drive, stream) = self.stream(stream)?;
         Ok(drive.open_block(stream).map(|block| block.0))
