@@ -141,23 +141,35 @@ fn unsettled(result: &ExperimentResult, runs: &[Told<'_>]) -> String {
     if runs.iter().all(|told| of(told).verdict == Verdict::TooShort) {
         return too_short(result, runs);
     }
-    let parts = runs.iter().map(|told| {
-        let name = &told.run.ftl;
-        let [written, needed] = of(told).drive_writes().map(|drives| significant(drives, 2));
-        match (of(told).verdict, of(told).bound(), told.run.steady_waf) {
-            (_, _, Some(waf)) => {
-                format!("; {name} is steady at {}", significant(waf, 4))
-            }
-            (Verdict::TooShort, ..) => {
-                format!("; {name} is not steady: {written} of {needed} drive writes or more")
-            }
-            (_, Some(bound), _) => {
-                format!("; {name} is not steady after {written} drive writes: {bound}")
-            }
-            _ => format!("; {name} is not steady"),
+    let mut parts = Vec::new();
+    let mut bounded: Vec<(&str, String)> = Vec::new();
+    for told in runs {
+        let (name, settling) = (told.run.ftl.as_str(), of(told));
+        let [written, needed] = settling.drive_writes().map(|drives| significant(drives, 2));
+        if let Some(waf) = told.run.steady_waf {
+            parts.push(format!("; {name} is steady at {}", significant(waf, 4)));
+        } else if let (Verdict::TooShort, _) | (_, None) = (settling.verdict, settling.bound()) {
+            parts.push(format!(
+                "; {name} is not steady: {written} of {needed} drive writes or more"
+            ));
+        } else if let Some(bound) = settling.bound() {
+            bounded.push((name, bound));
         }
-    });
-    parts.collect()
+    }
+    let [written, _] = of(&runs[0]).drive_writes().map(|drives| significant(drives, 2));
+    match &bounded[..] {
+        [] => {}
+        [(name, bound)] => {
+            parts.push(format!("; {name} is not steady after {written} drive writes: {bound}"));
+        }
+        [rest @ .., last] => {
+            let told = |(name, bound): &(&str, String)| format!("{name} ({bound})");
+            let rest: Vec<_> = rest.iter().map(told).collect();
+            let names = format!("{} and {}", rest.join(", "), told(last));
+            parts.push(format!("; not steady after {written} drive writes are {names}"));
+        }
+    }
+    parts.concat()
 }
 
 /// Says how short it is, and how it gets longer.
@@ -298,6 +310,20 @@ mod tests {
         assert!(text.contains("no block that it collects holds a valid page"), "{text}");
         let rising = "; 2r++ is not steady after 25 drive writes: at least 2.90, still rising 2.0% a drive write.";
         assert!(text.ends_with(rising), "{text}");
+    }
+
+    #[test]
+    fn several_that_are_not_steady_share_a_sentence() {
+        let mut both = result(&[("1r-greedy", 3.0, 0.6), ("2r++", 2.0, 0.5)]);
+        for (run, verdict) in both.runs.iter_mut().zip([Verdict::Rising, Verdict::Unsettled]) {
+            run.steady_waf = None;
+            run.settling = Settling { at_least: Some(1.9), ..settling(verdict) };
+        }
+        both.runs[0].settling.change_per_drive_write = 0.0201;
+        let text = sentence(&both);
+        let expected = "; not steady after 25 drive writes are 2r++ (at least 1.90) and 1r-greedy (at least 1.90, still \
+                        rising 2.0% a drive write).";
+        assert!(text.ends_with(expected), "{text}");
     }
 
     #[test]
