@@ -96,7 +96,7 @@ class Own:
 
 def _code(policy: type[Policy]) -> str:
     """A hash of what decides; a new one where the source cannot be read, so that no result is used again."""
-    classes = policy.__mro__[: policy.__mro__.index(Policy)]
+    classes = [of for of in policy.__mro__ if of not in (Policy, object)]
     try:
         sources = [inspect.getsource(of) for of in classes]
     except (OSError, TypeError):

@@ -139,6 +139,12 @@ fn run_job(job: &rust::Job, raised: &Raised) -> Result<rust::JobOutcome> {
     let stopped = Raised::default();
     let has_own = job.experiment.policies != OwnPolicies::default();
     let outcome = job.run_by(|experiment| {
+        // What was stopped is not tried again FTL by FTL.
+        if let Some(error) = take(&stopped) {
+            let message = error.to_string();
+            keep(&stopped, error);
+            return Err(message);
+        }
         let mut experiment = experiment.clone();
         if has_own {
             experiment.batch_writes = PYTHON_BATCH_WRITES;

@@ -170,8 +170,8 @@ pub struct Point {
     pub op_ratio: f64,
     /// Bytes of flash.
     pub physical_bytes: u64,
-    /// Write amplification: without the transient, if the run was to last until it was steady, or else of the whole
-    /// run.
+    /// Write amplification: without the transient, if the run was to last until it was steady and was long enough to
+    /// tell it, or else of the whole run.
     pub waf: f64,
     /// Whether it had settled.
     pub verdict: Verdict,

@@ -72,13 +72,13 @@
 //! `movement` need, which departs from section 5.3: there, groups with a surplus give blocks up after every
 //! interval and every erase, as greedily as possible (`interval`). With the closed form alone (`very-cold=off`),
 //! with the optimal division, or with an oracle and the very cold group as printed, both cost the same. With
-//! filters and a very cold group the paper's way costs 3 to 11% and more: pages come back to that group from
+//! filters and a very cold group the paper's way costs 3 to 16%: pages come back to that group from
 //! hotter ones, and it gets no block beyond its fixed share (docs/notes/reproduction.md). In either a block that a host write needed is that write's, whichever group has
 //! the largest deficit: handing it on would collect another, and ever more free blocks would wait.
 //!
 //! # Where the paper is silent
 //! Equations 4, 7 and 8 are misprinted; OP_x = (s_x V + p_x OP) / 2 is meant. So is the weight of the
-//! running average, "3 h": the default of 0.03 is fitted to figure 6, where the printed 0.003 has twelve times
+//! running average, "3 h": the default of 0.03 is fitted to figure 6, where the printed 0.003 has eleven times
 //! the extra copies. A coldest group hit less than 5% as often
 //! as the next gets a fixed 5% of the smallest group's size as spare space: of its own by default
 //! (`very-cold`), since with a small hot and a large cold group the printed rule starves the cold one
