@@ -81,7 +81,7 @@ enum Pass {
     Only,
     /// It has not ended.
     First,
-    /// It had so many page writes.
+    /// Page writes that it had.
     Of(u64),
 }
 

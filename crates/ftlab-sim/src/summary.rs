@@ -148,12 +148,12 @@ fn unsettled(result: &ExperimentResult, runs: &[Told<'_>]) -> String {
         let [written, needed] = settling.drive_writes().map(|drives| significant(drives, 2));
         if let Some(waf) = told.run.steady_waf {
             parts.push(format!("; {name} is steady at {}", significant(waf, 4)));
-        } else if let (Verdict::TooShort, _) | (_, None) = (settling.verdict, settling.bound()) {
+        } else if let Some(bound) = settling.bound() {
+            bounded.push((name, bound));
+        } else {
             parts.push(format!(
                 "; {name} is not steady: {written} of {needed} drive writes or more"
             ));
-        } else if let Some(bound) = settling.bound() {
-            bounded.push((name, bound));
         }
     }
     let [written, _] = of(&runs[0]).drive_writes().map(|drives| significant(drives, 2));
@@ -162,10 +162,9 @@ fn unsettled(result: &ExperimentResult, runs: &[Told<'_>]) -> String {
         [(name, bound)] => {
             parts.push(format!("; {name} is not steady after {written} drive writes: {bound}"));
         }
-        [rest @ .., last] => {
-            let told = |(name, bound): &(&str, String)| format!("{name} ({bound})");
-            let rest: Vec<_> = rest.iter().map(told).collect();
-            let names = format!("{} and {}", rest.join(", "), told(last));
+        several => {
+            let told = several.iter().map(|(name, bound)| format!("{name} ({bound})"));
+            let names = enumerated(&told.collect::<Vec<_>>());
             parts.push(format!("; not steady after {written} drive writes are {names}"));
         }
     }
@@ -200,13 +199,16 @@ fn pages(waf: f64) -> String {
 }
 
 fn list(runs: &[Told<'_>]) -> String {
-    match runs {
+    let names: Vec<_> = runs.iter().map(|of| of.run.ftl.clone()).collect();
+    enumerated(&names)
+}
+
+/// "a, b and c".
+fn enumerated(parts: &[String]) -> String {
+    match parts {
         [] => String::new(),
-        [one] => one.run.ftl.clone(),
-        [rest @ .., last] => {
-            let rest: Vec<_> = rest.iter().map(|of| of.run.ftl.as_str()).collect();
-            format!("{} and {}", rest.join(", "), last.run.ftl)
-        }
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
     }
 }
 

@@ -14,12 +14,12 @@ fn all() -> impl Iterator<Item = u64> {
     })
 }
 
-/// Whether a run of so many rounds is looked at.
+/// Whether a run of `rounds` is looked at.
 pub(crate) fn is_look(rounds: u64) -> bool {
     all().take_while(|look| *look <= rounds).last() == Some(rounds)
 }
 
-/// Looks at a run of so many rounds; an end between two looks is one more.
+/// Looks at a run of `rounds`; an end between two looks is one more.
 pub(super) fn up_to(rounds: u64) -> u64 {
     (all().take_while(|look| *look < rounds).count() + 1) as u64
 }

@@ -96,7 +96,7 @@ impl Fit {
         }
     }
 
-    /// The same with errors of so many standard deviations; of more if there are few batches, as Student's t has.
+    /// The fit with errors of `deviations` standard deviations; of more if there are few batches, as Student's t has.
     pub(super) fn widened(self, deviations: f64) -> Self {
         let few = |batches: usize| 1.0 + 3.0 / (batches as f64 - 2.0);
         let deviations = deviations * few(self.batches) / few(BATCHES_MAX);

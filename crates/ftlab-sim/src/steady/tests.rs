@@ -28,7 +28,7 @@ impl Noise {
     }
 }
 
-/// What is concluded at each look of a run of up to `rounds`, whose rounds move so many pages for each host page; `pass`
+/// What is concluded at each look of a run of up to `rounds`, whose rounds move the given pages for each host page; `pass`
 /// rounds are a pass.
 fn looks(rounds: u64, pass: u64, mut moved: impl FnMut(u64) -> f64) -> Vec<Settling> {
     let mut kept = Rounds::default();
