@@ -99,12 +99,12 @@ class Result(Document):
 
     @property
     def steady_waf(self) -> dict[str, float | None]:
-        """Write amplification by FTL once it has settled; ``None`` if it has not, or the run was too short."""
+        """Write amplification by FTL once settled; ``None`` if it has not, or the run was too short."""
         return {run.ftl: run.steady_waf for run in self.runs}
 
     @property
     def waf(self) -> dict[str, float]:
-        """Write amplification of the whole run by FTL: flash pages programmed per page that the host wrote."""
+        """Write amplification of the whole run by FTL: flash pages programmed per page written."""
         return {run.ftl: run.waf for run in self.runs}
 
     @property
