@@ -39,7 +39,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if refreshing.sealed.len() == refreshing.sealed_max {
             refreshing.sealed.retain(|(block, at)| drive.holds_since(*block, *at));
         }
-        refreshing.sealed.push_back((block, now));
+        refreshing.push_sealed(block, now);
     }
 
     /// Rewrites the blocks that are too old.

@@ -42,6 +42,17 @@ impl Refreshing {
         self.when.age_writes > 0
     }
 
+    /// A block became full in the host write of this number.
+    ///
+    /// It may have done so before in the same write and been collected since: its earlier place is given up.
+    pub(super) fn push_sealed(&mut self, block: BlockId, at: u64) {
+        let of_this_write = self.sealed.iter().rev().take_while(|sealed| sealed.1 == at);
+        if let Some(later) = of_this_write.map(|sealed| sealed.0).position(|it| it == block) {
+            self.sealed.remove(self.sealed.len() - 1 - later);
+        }
+        self.sealed.push_back((block, at));
+    }
+
     pub(super) fn on_erased(&mut self, block: BlockId) {
         if let Some(reads) = self.reads.get_mut(block.index()) {
             *reads = 0;
