@@ -249,6 +249,6 @@ fn counted(config: &Config) -> String {
         significant(drives, 4)
     );
     let again = if config.repeat { "the trace again and again, " } else { "" };
-    let until = if config.until_steady { "until all FTLs are steady, " } else { "" };
+    let until = if config.may_end_early() { "until all FTLs are steady, " } else { "" };
     format!("{again}{until}{counted}")
 }

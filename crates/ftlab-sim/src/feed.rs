@@ -4,7 +4,7 @@ use crate::SimError;
 use crate::expander::{Bounds, Expander, Segment};
 use crate::lifetimes::Lifetimes;
 use crate::observed_workload::{ObservedWorkload, WorkloadWatch};
-use crate::schedule::Schedule;
+use crate::schedule::{Pass, Schedule};
 use ftlab_trace::pages::{Lacking, PageSink, expand, page_sectors};
 use ftlab_trace::{Op, RequestBatch, RequestHasher, TraceSource};
 
@@ -70,19 +70,7 @@ pub(crate) struct Feed {
     lifetimes: Option<Lifetimes>,
     /// Where page writes go, if that is watched.
     watch: Option<WorkloadWatch>,
-    /// Page writes of a pass of a trace that is repeated: none before its end.
     pass: Pass,
-}
-
-/// The first pass of a trace that is repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pass {
-    /// There is but one.
-    Only,
-    /// It has not ended.
-    First,
-    /// Page writes that it had.
-    Of(u64),
 }
 
 impl Feed {
@@ -92,10 +80,8 @@ impl Feed {
         schedule: Schedule,
         chunk_writes: u64,
     ) -> Result<Self, SimError> {
-        // What is repeated learns the number of its requests when they end.
-        let is_known = source.metadata().requests.is_some();
         Ok(Self {
-            pass: if is_known { Pass::Only } else { Pass::First },
+            pass: Pass::Only,
             source,
             requests: RequestBatch::with_limit(REQUESTS),
             page_sectors: page_sectors(bounds.page_bytes)?,
@@ -110,6 +96,11 @@ impl Feed {
             lifetimes: None,
             watch: None,
         })
+    }
+
+    /// The source begins again when it ends, and knows the number of its requests from then on.
+    pub(crate) fn expect_passes(&mut self) {
+        self.pass = Pass::First;
     }
 
     /// Hands out one page write at a time at most, and reads no request before the pages of the one before it.
@@ -167,7 +158,7 @@ impl Feed {
             self.ended = !self.fill(segment, room as usize)?;
             let writes = segment.batch.writes.len() as u64;
             segment.marks = self.schedule.advance(writes);
-            segment.marks.pass_writes = self.pass_writes();
+            segment.marks.pass = self.pass;
             self.schedule.check_intervals()?;
             let parts = segment.parts.len() as u64;
             left = left.saturating_sub(parts.max(writes + segment.batch.trims.len() as u64));
@@ -262,11 +253,6 @@ impl Feed {
         }
         self.pages.in_part = count.in_part;
         Ok(())
-    }
-
-    /// Page writes of a pass of a trace that is repeated; 0 if they are not known.
-    fn pass_writes(&self) -> u64 {
-        if let Pass::Of(writes) = self.pass { writes } else { 0 }
     }
 
     pub(crate) fn schedule(&self) -> &Schedule {

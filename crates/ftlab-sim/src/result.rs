@@ -124,6 +124,13 @@ pub struct Config {
     pub options: BTreeMap<String, String>,
 }
 
+impl Config {
+    /// Whether it ends as soon as every FTL is steady, even before the workload: a trace that is run once does not.
+    pub fn may_end_early(&self) -> bool {
+        self.until_steady && (self.repeat || self.format.is_none())
+    }
+}
+
 /// What a workload turned out to be.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadSummary {

@@ -32,8 +32,20 @@ pub(crate) struct Marks {
     pub(crate) frame: bool,
     /// From here on pictures are twice as far apart, and every other one is dropped.
     pub(crate) thin_out_frames: bool,
-    /// Page writes of a pass of a trace that is repeated; 0 if that is not known yet.
-    pub(crate) pass_writes: u64,
+    /// Where in a trace that is repeated it is.
+    pub(crate) pass: Pass,
+}
+
+/// The first pass of a trace that is repeated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// Nothing is repeated.
+    #[default]
+    Only,
+    /// It has not ended.
+    First,
+    /// Page writes that it had.
+    Of(u64),
 }
 
 /// Cuts writes at the end of warm-up, of intervals, of rounds, at checkpoints, and at the end.
@@ -187,7 +199,7 @@ impl Schedule {
             thin_out,
             frame,
             thin_out_frames,
-            pass_writes: 0,
+            pass: Pass::Only,
         }
     }
 }

@@ -120,7 +120,11 @@ impl Experiment {
             Some(map) => name_streams(source, map.clone()),
             None => source,
         };
-        Feed::new(source, bounds, schedule, self.batch_writes)
+        let mut feed = Feed::new(source, bounds, schedule, self.batch_writes)?;
+        if self.repeats() {
+            feed.expect_passes();
+        }
+        Ok(feed)
     }
 
     /// The requests: of a trace that is repeated again and again.

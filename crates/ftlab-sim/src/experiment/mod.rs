@@ -210,10 +210,15 @@ impl Experiment {
         let round_writes = steady::round_writes(logical_pages);
         let mut schedule =
             Schedule::counted(self.warmup_writes, writes_max, interval_writes, round_writes);
-        if self.until_steady().is_some() {
+        if self.ends_when_steady() {
             schedule = schedule.until_steady();
         }
         if self.observe { schedule.with_frames(logical_pages) } else { schedule }
+    }
+
+    /// Whether it may end before the workload does. A trace is read to its end: the rest may be otherwise.
+    pub(crate) fn ends_when_steady(&self) -> bool {
+        self.until_steady().is_some() && (self.repeat || self.workload.is_generator())
     }
 
     /// Whether a trace is repeated.

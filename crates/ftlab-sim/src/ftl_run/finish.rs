@@ -144,7 +144,7 @@ impl FtlRun {
         let tally = self.ftl.tally().since(&base.tally);
         let seen = self.ftl.watch().since(&base.watch);
         let memory = self.memory();
-        let settling = self.settling(config.until_steady);
+        let settling = self.settling(config.may_end_early());
         let seconds = self.spent.processor.as_secs_f64();
         let collecting = self.spent.processor_seconds_of(seen.collecting());
         let totals = self.totals();

@@ -1,6 +1,7 @@
 //! What was counted by moments of a run.
 
 use super::totals::Totals;
+use crate::schedule::Pass;
 use crate::steady::{Circumstances, Rounds, Settling};
 
 /// Totals at the moments at which something ends.
@@ -51,16 +52,16 @@ impl History {
         series.erases.push(interval.erases);
     }
 
-    /// Ends a round; a pass of a trace that is repeated has `pass_writes`, if that is known.
-    pub(super) fn end_round(&mut self, totals: Totals, pass_writes: u64) {
+    /// Ends a round.
+    pub(super) fn end_round(&mut self, totals: Totals, pass: Pass) {
         let round = totals.since(self.round_start);
         self.round_start = totals;
-        self.rounds.push(round.waf(), round.erases, pass_writes);
+        self.rounds.push(round.waf(), round.erases, pass);
     }
 
-    /// Rounds so far.
-    pub(super) fn rounds(&self) -> u64 {
-        self.rounds.len()
+    /// Whether it may have settled: not between two looks, and not while part of a trace has yet to come.
+    pub(super) fn is_look(&self) -> bool {
+        self.rounds.is_look()
     }
 
     pub(super) fn add_checkpoint(&mut self, totals: Totals) {

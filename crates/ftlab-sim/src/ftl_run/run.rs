@@ -300,7 +300,7 @@ impl FtlRun {
             self.end_interval(totals);
         }
         if marks.round {
-            self.history.end_round(totals, marks.pass_writes);
+            self.history.end_round(totals, marks.pass);
         }
         if marks.checkpoint {
             self.history.add_checkpoint(totals);
@@ -362,7 +362,7 @@ impl FtlRun {
 
     /// Whether it is looked at now, and found steady.
     pub(crate) fn is_steady(&self) -> bool {
-        steady::is_look(self.history.rounds()) && self.settling(true).verdict == Verdict::Steady
+        self.history.is_look() && self.settling(true).verdict == Verdict::Steady
     }
 
     /// Write amplification so far, for progress.

@@ -3,8 +3,9 @@
 //! The question is what a run of ten times the length would have. It is asked of the pages that are moved for each
 //! page that the host writes, WAF - 1, in rounds of a quarter of a drive write, and answered in four steps:
 //!
-//! - **Long enough.** A run has [`DRIVE_WRITES_MIN`] drive writes since blocks are erased, two passes of a trace that
-//!   is repeated, and the slowest stream has been collected twice, or for [`PATIENCE_DRIVE_WRITES`] drive writes.
+//! - **Long enough.** A run has [`DRIVE_WRITES_MIN`] drive writes since blocks are erased, and the slowest stream has
+//!   been collected twice, or for [`PATIENCE_DRIVE_WRITES`] drive writes. A trace that is repeated has been read to its
+//!   end, and [`BATCHES_MIN`] passes are left without the transient.
 //! - **Without its beginning.** White's rule (MSER, Simulation 1997) says where the transient ends: the rest has the
 //!   smallest standard error of its mean. It may take the first half, and takes a quarter at least.
 //! - **A mean and a trend, with their errors.** The rest is divided into batches, of whole passes where a trace is
@@ -23,10 +24,9 @@ mod statistic;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use looks::is_look;
-
 use crate::fact::{Measured, Value};
 use crate::format::significant;
+use crate::schedule::Pass;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statistic::{Fit, window};
@@ -36,8 +36,6 @@ use std::fmt;
 const ROUNDS_OF_DRIVE_WRITE: u64 = 4;
 /// Drive writes of a run that may be steady, from the first round in which a block was erased.
 const DRIVE_WRITES_MIN: u64 = 8;
-/// Passes of a trace that is repeated.
-const PASSES_MIN: f64 = 2.0;
 /// Times that the slowest stream is collected.
 const TURNOVERS_MIN: f64 = 2.0;
 /// A stream that takes longer holds what is frozen: it is not waited for.
@@ -169,8 +167,7 @@ pub(crate) struct Rounds {
     moved: Vec<f64>,
     /// Rounds up to the first from which on all erased something.
     filling: usize,
-    /// Host writes of a pass of a trace that is repeated; 0 if it is not known.
-    pass_writes: u64,
+    pass: Pass,
 }
 
 /// What else decides whether a run is long enough, and how sure is sure.
@@ -185,16 +182,22 @@ pub(crate) struct Circumstances {
 
 impl Rounds {
     /// Adds a round.
-    pub(crate) fn push(&mut self, waf: f64, erases: u64, pass_writes: u64) {
+    pub(crate) fn push(&mut self, waf: f64, erases: u64, pass: Pass) {
         self.moved.push(waf - 1.0);
         if erases == 0 {
             self.filling = self.moved.len();
         }
-        self.pass_writes = pass_writes;
+        self.pass = pass;
     }
 
     pub(crate) fn len(&self) -> u64 {
         self.moved.len() as u64
+    }
+
+    /// Whether a run that ends when it is steady is looked at now. The rest of a trace may be otherwise than its
+    /// beginning: it is not before the first pass has ended.
+    pub(crate) fn is_look(&self) -> bool {
+        self.pass != Pass::First && looks::is_look(self.len())
     }
 
     /// What can be concluded by now.
@@ -215,7 +218,7 @@ impl Rounds {
         }
         let counted = &self.moved[self.filling..];
         let window = window(counted);
-        let pass = self.pass_writes as f64 / given.round_writes as f64;
+        let pass = self.pass_rounds(given);
         let batches = statistic::batches(window, pass);
         if batches.len() < BATCHES_MIN {
             // Passes are too few to be compared.
@@ -231,7 +234,8 @@ impl Rounds {
     fn needed(&self, given: Circumstances) -> u64 {
         let rounds = self.len();
         let filling = self.filling as u64;
-        let passes = self.pass_writes as f64 * PASSES_MIN / given.round_writes as f64;
+        // The window has three quarters at most.
+        let passes = self.pass_rounds(given) * BATCHES_MIN as f64 * 4.0 / 3.0;
         let turned = match given.turnovers {
             Some(turned) if turned < TURNOVERS_MIN => {
                 let patience = filling + ROUNDS_OF_DRIVE_WRITE * PATIENCE_DRIVE_WRITES;
@@ -240,7 +244,14 @@ impl Rounds {
             }
             _ => 0,
         };
-        (filling + ROUNDS_OF_DRIVE_WRITE * DRIVE_WRITES_MIN).max(passes.ceil() as u64).max(turned)
+        let least = filling + ROUNDS_OF_DRIVE_WRITE * DRIVE_WRITES_MIN;
+        least.max(filling + passes.ceil() as u64).max(turned)
+    }
+
+    /// Rounds of a pass of a trace that is repeated; 0 if that is not known.
+    fn pass_rounds(&self, given: Circumstances) -> f64 {
+        let Pass::Of(writes) = self.pass else { return 0.0 };
+        writes as f64 / given.round_writes as f64
     }
 }
 

@@ -1,4 +1,4 @@
-use super::looks::{deviations, up_to};
+use super::looks::{deviations, is_look, up_to};
 use super::statistic::{batches, window};
 use super::*;
 
@@ -34,8 +34,8 @@ fn looks(rounds: u64, pass: u64, mut moved: impl FnMut(u64) -> f64) -> Vec<Settl
     let mut kept = Rounds::default();
     let mut found = Vec::new();
     for round in 0..rounds {
-        kept.push(1.0 + moved(round), 1, 100 * pass);
-        if is_look(round + 1) {
+        kept.push(1.0 + moved(round), 1, if pass > 0 { Pass::Of(100 * pass) } else { Pass::Only });
+        if kept.is_look() {
             found.push(kept.settling(given(None)));
         }
     }
@@ -144,27 +144,27 @@ fn a_step_is_the_end_of_a_transient() {
 #[test]
 fn one_round_that_erases_nothing_begins_it_again() {
     let mut rounds = Rounds::default();
-    (0..20).for_each(|_| rounds.push(1.0, 0, 0));
-    (0..31).for_each(|_| rounds.push(2.0, 1, 0));
+    (0..20).for_each(|_| rounds.push(1.0, 0, Pass::Only));
+    (0..31).for_each(|_| rounds.push(2.0, 1, Pass::Only));
     let short = rounds.settling(given(None));
     assert_eq!(
         (short.verdict, short.needed_rounds, short.steady_waf()),
         (Verdict::TooShort, 52, None)
     );
     assert_eq!((short.rounds, short.needed_rounds), (51, 52));
-    rounds.push(2.0, 1, 0);
+    rounds.push(2.0, 1, Pass::Only);
     assert_eq!(rounds.settling(given(None)).steady_waf(), Some(2.0), "and 1.0 is not in the mean");
 }
 
 #[test]
 fn the_slowest_stream_is_collected_twice_or_waited_for_no_longer() {
     let mut rounds = Rounds::default();
-    (0..64).for_each(|_| rounds.push(2.0, 1, 0));
+    (0..64).for_each(|_| rounds.push(2.0, 1, Pass::Only));
     let verdict = |turnovers| rounds.settling(given(Some(turnovers)));
     assert_eq!(verdict(2.0).verdict, Verdict::Steady);
     assert_eq!((verdict(1.5).verdict, verdict(1.5).needed_rounds), (Verdict::TooShort, 86));
     assert_eq!(verdict(0.0).needed_rounds, 128, "frozen");
-    (0..64).for_each(|_| rounds.push(2.0, 1, 0));
+    (0..64).for_each(|_| rounds.push(2.0, 1, Pass::Only));
     assert_eq!(rounds.settling(given(Some(0.0))).verdict, Verdict::Steady);
 }
 

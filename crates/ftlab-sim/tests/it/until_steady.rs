@@ -96,6 +96,27 @@ fn passes_of_a_repeated_trace_are_compared() {
 }
 
 #[test]
+fn a_trace_is_read_to_its_end_before_it_is_steady() {
+    // Uniform writes first, which are steady before they end; then only those of one page.
+    let line = |n: u64| format!("W,{},1\n", (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) % PAGES);
+    let uniform = 30 * PAGES;
+    let all = uniform + 2 * PAGES;
+    let lines: String =
+        (0..uniform).map(line).chain((uniform..all).map(|_| "W,7,1\n".into())).collect();
+    let mut of = experiment(trace_of(lines), 100.0);
+    of.ftls.truncate(1);
+    let beginning = Experiment { workload: trace(uniform), repeat: false, ..of.clone() };
+    assert!(all_are(&beginning.run(&mut ()).unwrap().runs, Verdict::Steady));
+    let once = Experiment { repeat: false, ..of.clone() }.run(&mut ()).unwrap();
+    assert_eq!(once.runs[0].host_writes, all);
+    // It was looked at once, at its end.
+    assert_eq!(once.runs[0].settling.looks, 1);
+    let again = of.run(&mut ()).unwrap();
+    assert_eq!(again.runs[0].host_writes, 100 * PAGES);
+    assert!(all_are(&again.runs, Verdict::TooShort));
+}
+
+#[test]
 fn a_drive_can_be_filled_twice_and_the_future_is_still_known() {
     let of = |fill| Experiment {
         fill,
