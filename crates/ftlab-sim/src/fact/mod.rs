@@ -120,9 +120,19 @@ impl<R: 'static> Fact<R> {
     /// The fact at `path`: its kind, its unit and its source; `doc` has the lines of its comment.
     pub(crate) fn new(
         path: &str,
-        (kind, unit, source): (Kind, &'static str, &'static str),
+        what: (Kind, &'static str, &'static str),
         doc: &[&str],
         read: impl Fn(&R) -> Option<Value> + Send + Sync + 'static,
+    ) -> Self {
+        Self::read_by(path, what, doc, Arc::new(read))
+    }
+
+    /// Compiled once for all facts of an `R`.
+    fn read_by(
+        path: &str,
+        (kind, unit, source): (Kind, &'static str, &'static str),
+        doc: &[&str],
+        read: Read<R>,
     ) -> Self {
         let doc: Vec<_> = doc.iter().map(|line| line.trim()).collect();
         Self {
@@ -133,7 +143,7 @@ impl<R: 'static> Fact<R> {
             doc: doc.join(" "),
             source,
             shown: Vec::new(),
-            read: Arc::new(read),
+            read,
         }
     }
 
