@@ -71,6 +71,32 @@ impl CompanionArgs {
     pub(crate) fn allow(&self) -> AllowList {
         self.allow.clone().unwrap_or_default()
     }
+
+    /// Makes sure that what the companions write has a place.
+    fn check_paths(&self) -> Result<(), CliError> {
+        if let Some(trace) = &self.record {
+            check_file(trace)?;
+            check_unfinished(trace)?;
+        }
+        match self.copies.as_ref().filter(|copies| !copies.is_dir()) {
+            Some(other) => {
+                Err(CliError::usage(format!("--copies {}: not a directory", other.display())))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The flash that replies are delayed for, if they are.
+    fn timing(&self) -> Result<Option<Timing>, CliError> {
+        let timing = self.emulate_latency.as_ref().map(Timing::from_spec).transpose()?;
+        if timing.as_ref().is_some_and(|timing| !timing.is_foreseeable()) {
+            return Err(CliError::usage(
+                "--emulate-latency: when the flash would be done has to be known in advance; leave out \
+                 priority=read-first and write-buffer, which are for simulations",
+            ));
+        }
+        Ok(timing)
+    }
 }
 
 /// A list of FTLs.
@@ -107,7 +133,6 @@ pub(crate) fn notice() -> Notice {
     Arc::new(|text: &str| say(&format!("drive: {text}\n")))
 }
 
-/// A running drive.
 pub(crate) struct Serving {
     scrubber: Option<Scrubber>,
     dashboard: Option<Dashboard>,
@@ -127,13 +152,7 @@ impl Serving {
     ) -> Result<Self, CliError> {
         let address = args.http.as_deref().map(http_address).transpose()?;
         check_openable(file)?;
-        if let Some(trace) = &args.record {
-            check_file(trace)?;
-            check_unfinished(trace)?;
-        }
-        if let Some(copies) = args.copies.as_ref().filter(|copies| !copies.is_dir()) {
-            return Err(CliError::usage(format!("--copies {}: not a directory", copies.display())));
-        }
+        args.check_paths()?;
         let options = CompanionOptions {
             record: args.record.clone(),
             shadows: args.shadow.clone().map_or_else(Vec::new, |shadows| shadows.0),
@@ -141,13 +160,7 @@ impl Serving {
             emulated_latency: args.emulate_latency.as_ref().map(ToString::to_string),
         };
         let (prepared, observer) = options.prepare();
-        let timing = args.emulate_latency.as_ref().map(Timing::from_spec).transpose()?;
-        if timing.as_ref().is_some_and(|timing| !timing.is_foreseeable()) {
-            return Err(CliError::usage(
-                "--emulate-latency: when the flash would be done has to be known in advance; leave out \
-                 priority=read-first and write-buffer, which are for simulations",
-            ));
-        }
+        let timing = args.timing()?;
         let is_paced = timing.is_some();
         let (read_only, notice) = (args.read_only, Some(notice()));
         let options = OpenOptions {
@@ -176,24 +189,33 @@ impl Serving {
             is_paced,
         };
         if let Some(address) = address {
-            let watched = Arc::new(Watched::new(Arc::clone(&serving.store)));
-            serving.store = Arc::clone(&watched) as _;
-            let observed = Arc::clone(&serving.drive) as Arc<dyn Observed>;
-            let status = Arc::clone(&serving.companions) as _;
-            let monitor = Arc::new(Monitor::new(observed, watched, status));
-            let copies = args.copies.clone();
-            let copies = copies.map(|at| Arc::new(Copies::new(Arc::clone(&serving.drive), at)));
-            let options =
-                DashboardOptions { token: args.token.token()?, allow: args.allow(), copies };
-            let dashboard = Dashboard::start(address, options, monitor)?;
-            say(&format!("dashboard at http://{}\n", dashboard.address()));
-            if !address.ip().is_loopback() {
-                say("warning: other machines can reach the dashboard, and what it shows and the \
-                     token pass unencrypted\n");
-            }
-            serving.dashboard = Some(dashboard);
+            serving.show_dashboard(address, args)?;
         }
         Ok(serving)
+    }
+
+    /// Starts the dashboard, which sees every request from now on.
+    fn show_dashboard(
+        &mut self,
+        address: SocketAddr,
+        args: &CompanionArgs,
+    ) -> Result<(), CliError> {
+        let watched = Arc::new(Watched::new(Arc::clone(&self.store)));
+        self.store = Arc::clone(&watched) as _;
+        let observed = Arc::clone(&self.drive) as Arc<dyn Observed>;
+        let status = Arc::clone(&self.companions) as _;
+        let monitor = Arc::new(Monitor::new(observed, watched, status));
+        let copies = args.copies.clone();
+        let copies = copies.map(|at| Arc::new(Copies::new(Arc::clone(&self.drive), at)));
+        let options = DashboardOptions { token: args.token.token()?, allow: args.allow(), copies };
+        let dashboard = Dashboard::start(address, options, monitor)?;
+        say(&format!("dashboard at http://{}\n", dashboard.address()));
+        if !address.ip().is_loopback() {
+            say("warning: other machines can reach the dashboard, and what it shows and the \
+                 token pass unencrypted\n");
+        }
+        self.dashboard = Some(dashboard);
+        Ok(())
     }
 
     /// The store that front ends serve.

@@ -55,8 +55,18 @@ pub(super) fn identify(
         let data = is_own.then(|| of_discovery(controller).encode());
         return data.map(Answer::Data).ok_or(Status::INVALID_FIELD);
     }
+    data_of(asked, subsystem, controller, command).map(Answer::Data)
+}
+
+/// What is answered where there are namespaces.
+fn data_of(
+    asked: u8,
+    subsystem: &Subsystem,
+    controller: &Controller,
+    command: &Command,
+) -> Result<Vec<u8>, Status> {
     let namespace = || subsystem.namespace(command.namespace).ok_or(Status::INVALID_NAMESPACE);
-    let data = match asked {
+    Ok(match asked {
         asked::NAMESPACE if command.namespace == ALL_NAMESPACES => of_all(subsystem).encode(),
         asked::NAMESPACE | asked::ALLOCATED_NAMESPACE => {
             of_namespace(subsystem, namespace()?).encode()
@@ -109,8 +119,7 @@ pub(super) fn identify(
             data
         }
         _ => return Err(Status::INVALID_FIELD),
-    };
-    Ok(Answer::Data(data))
+    })
 }
 
 /// What all controllers have in common.

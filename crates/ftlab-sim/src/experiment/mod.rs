@@ -80,10 +80,7 @@ impl Experiment {
         let hosts = hosts.as_ref();
         self.check_tenants(timing, hosts)?;
         let source = match hosts {
-            Some(hosts) => {
-                let reads_count = timing.is_some_and(Timing::has_requests);
-                hosted::open(hosts, &self.workload.name(), &space, reads_count)?.0
-            }
+            Some(hosts) => self.requests_of(hosts, &space, timing)?,
             None => self.source(trace, &space, open_loop)?,
         };
         let config = self.config(&*source, drive, timing, writes_max, interval_writes)?;
@@ -92,8 +89,9 @@ impl Experiment {
         let memory = self.promise(&drive_config, &oracle, timing, writes_max, interval_writes)?;
         let build = |fitted: &Spec, drive| build_ftl(self, fitted, drive, timing);
         let mut runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
-        let transactions = matches!(hosts, Some(WhichHosts::Threads(..)));
-        runs.iter_mut().filter(|_| transactions).for_each(FtlRun::keep_transactions);
+        if matches!(hosts, Some(WhichHosts::Threads(..))) {
+            runs.iter_mut().for_each(FtlRun::keep_transactions);
+        }
         let (requests, notes) = (source.metadata().requests, hosted::notes(source.metadata()));
         let feeds = self.feeds_of_run(source, &space, bounds, schedule, timing, hosts)?;
         Ok(Prepared {
@@ -108,6 +106,17 @@ impl Experiment {
             pool,
             memory,
         })
+    }
+
+    /// All requests of hosts on a clock, as they come one after the other.
+    fn requests_of(
+        &self,
+        hosts: &WhichHosts,
+        space: &Space,
+        timing: Option<&Timing>,
+    ) -> Result<Box<dyn TraceSource>, SimError> {
+        let reads_count = timing.is_some_and(Timing::has_requests);
+        Ok(hosted::open(hosts, &self.workload.name(), space, reads_count)?.0)
     }
 
     /// What is simulated, as results state it.

@@ -12,7 +12,7 @@ use crate::result::{
 use crate::timing::OfPage;
 use ftlab_ftl::page::Refreshed;
 use ftlab_ftl::{Counters, SlcCounts};
-use ftlab_stack::{AnyFtl, Stop, Watch};
+use ftlab_stack::{AnyFtl, Stop, Tally, Watch};
 
 impl FtlRun {
     fn slc(&mut self, counts: SlcCounts) -> Option<SlcResult> {
@@ -143,28 +143,29 @@ impl FtlRun {
         let base = self.base.get_or_insert_with(|| Base::of(&self.ftl));
         let tally = self.ftl.tally().since(&base.tally);
         let seen = self.ftl.watch().since(&base.watch);
-        let memory = self.memory();
+        Ok(self.result(config, &tally, &seen))
+    }
+
+    /// What came of it, with what was tallied and seen since counting began.
+    fn result(mut self, config: &Config, tally: &Tally, seen: &Watch) -> RunResult {
         let settling = self.settling(config.may_end_early());
         let seconds = self.spent.processor.as_secs_f64();
         let collecting = self.spent.processor_seconds_of(seen.collecting());
         let totals = self.totals();
         let last_tenth = self.history.last_tenth(totals);
         let cold_region_share = self.cold_region_share();
-        let counters = &tally.counters;
-        let merges = counters.merges;
+        let Counters { merges, trims, collections, .. } = tally.counters;
         let page_bytes = self.flash.geometry.page_bytes();
         let host_bytes = totals.host_bytes(page_bytes);
         let media_bytes_per_host_byte = totals.media_bytes_per_host_byte(page_bytes);
-        let fdp = self.fdp_statistics(host_bytes);
+        let unit_blocks = self.flash.unit_blocks;
+        let (memory, faults, slc) = (self.memory(), self.faults(), self.slc(tally.slc));
+        let (fdp, observed) = (self.fdp_statistics(host_bytes), self.observed(seen.erases()));
         let refresh = self.refresh(config, tally.refreshed);
-        let slc = self.slc(tally.slc);
-        let faults = self.faults();
-        let observed = self.observed(seen.erases());
         let timing = self.timing(config, host_bytes);
         let endurance = self.endurance(config, media_bytes_per_host_byte);
-        let streams = streams(&self.ftl, counters, &seen, self.flash.unit_blocks);
         let series = self.history.series;
-        Ok(RunResult {
+        RunResult {
             parameters: self.label.parameters,
             config_hash: self.label.config_hash,
             host_writes: totals.host_writes,
@@ -173,11 +174,11 @@ impl FtlRun {
             refresh,
             slc,
             erases: totals.erases,
-            programs_by_cause: Some(ProgramsByCause::new(&tally, &seen)),
-            erases_by_cause: Some(ErasesByCause::new(&tally, &seen, self.flash.unit_blocks)),
-            trims: counters.trims,
-            unwritten_trims: self.taken.trimmed.saturating_sub(counters.trims),
-            collections: counters.collections,
+            programs_by_cause: Some(ProgramsByCause::new(tally, seen)),
+            erases_by_cause: Some(ErasesByCause::new(tally, seen, unit_blocks)),
+            trims,
+            unwritten_trims: self.taken.trimmed.saturating_sub(trims),
+            collections,
             merge_copies: merges.copies,
             full_merges: merges.full,
             partial_merges: merges.partial,
@@ -197,11 +198,8 @@ impl FtlRun {
             running_cold_region_share: cold_region_share.map(|_| self.cold_region_shares),
             cold_region_share,
             running_groups: self.ftl.groups().map(|_| self.groups),
-            victim_valid_share: VictimValidShare {
-                mean: seen.valid_share(),
-                histogram: seen.victims().to_vec(),
-            },
-            streams,
+            victim_valid_share: valid_share(seen),
+            streams: streams(&self.ftl, &tally.counters, seen, unit_blocks),
             erase_counts: EraseCounts::of(seen.erases()),
             endurance,
             fdp,
@@ -216,8 +214,12 @@ impl FtlRun {
             own_workload: None,
             observed,
             ftl: self.label.name,
-        })
+        }
     }
+}
+
+fn valid_share(seen: &Watch) -> VictimValidShare {
+    VictimValidShare { mean: seen.valid_share(), histogram: seen.victims().to_vec() }
 }
 
 fn streams(ftl: &AnyFtl, counters: &Counters, seen: &Watch, unit_blocks: u32) -> Vec<StreamResult> {

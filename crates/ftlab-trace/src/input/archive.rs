@@ -5,7 +5,7 @@ use crate::TraceError;
 use bytes::Bytes;
 use flate2::Crc;
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use tar::{Archive, EntryType};
 use zip::{CompressionMethod, ZipArchive};
 
@@ -171,14 +171,25 @@ pub(super) fn open_zip(
     bytes.seek(SeekFrom::Start(start)).map_err(|error| TraceError::io(name, error))?;
     let packed = Counted::new(bytes.take(packed_bytes), progress.clone().reset());
     let packed = BufReader::with_capacity(READ_BYTES, packed);
-    let io_error = |error| TraceError::io(name, error);
-    let bytes: Stream = match method {
+    let bytes = unpacked(packed, method, name, member)?;
+    Ok((Box::new(Checked { bytes, crc: Crc::new(), sum }), Some(member.clone())))
+}
+
+/// What a member of a ZIP archive holds, which is packed by one of several methods.
+fn unpacked(
+    packed: impl BufRead + Send + 'static,
+    method: CompressionMethod,
+    name: &str,
+    member: &str,
+) -> Result<Stream, TraceError> {
+    Ok(match method {
         CompressionMethod::STORE => Box::new(packed),
         CompressionMethod::DEFLATE => Box::new(flate2::bufread::DeflateDecoder::new(packed)),
         CompressionMethod::BZIP2 => Box::new(bzip2::bufread::MultiBzDecoder::new(packed)),
         CompressionMethod::XZ => Box::new(lzma_rust2::XzReader::new(packed, true)),
         CompressionMethod::ZSTD => {
-            Box::new(zstd::stream::read::Decoder::with_buffer(packed).map_err(io_error)?)
+            let unpacked = zstd::stream::read::Decoder::with_buffer(packed);
+            Box::new(unpacked.map_err(|error| TraceError::io(name, error))?)
         }
         other => {
             return Err(TraceError::Unsupported {
@@ -188,8 +199,7 @@ pub(super) fn open_zip(
                 remedy: "unpack it first: unzip".into(),
             });
         }
-    };
-    Ok((Box::new(Checked { bytes, crc: Crc::new(), sum }), Some(member.clone())))
+    })
 }
 
 fn clone(file: &File, name: &str) -> Result<File, TraceError> {

@@ -69,9 +69,6 @@ impl Tpcc {
         let stock_rows = items * u64::from(warehouses);
         let rows = |bytes| scale.rows(bytes);
         let fixed = |files: &mut Files, of, bytes| Fixed::new(files, of, rows(bytes));
-        let index = |files: &mut Files, keys, of, bytes, order, share| {
-            Index::new(files, keys, of, rows(bytes), order, scale.pages_max / share)
-        };
         let appended = |bytes| Appended::new(districts as usize, rows(bytes));
         // As many rows of these fit into a page as in a page of 4 KiB with little in it.
         let warehouse = Fixed::new(loading, u64::from(warehouses), 30);
@@ -89,29 +86,17 @@ impl Tpcc {
         }
         let mut new_orders = appended(row_bytes::NEW_ORDERS);
         let waiting = waiting_orders(scale, loading, &mut new_orders, &old_orders, &old_lines);
+        let (orders_by_customer, order_line_by_item, history_by_customer) = indexes(scale, loading);
         Self {
             inputs: Inputs::new(scale, is_skewed, random),
             warehouses,
             items,
             orders: appended(row_bytes::ORDERS),
-            orders_by_customer: index(
-                loading,
-                all_customers,
-                all_customers,
-                row_bytes::ORDERS_BY_CUSTOMER,
-                Loaded::AnyOrder,
-                16,
-            ),
+            orders_by_customer,
             order_line: appended(row_bytes::ORDER_LINE),
-            order_line_by_item: schema.has_order_line_by_item().then(|| {
-                let bytes = row_bytes::ORDER_LINE_BY_ITEM;
-                index(loading, stock_rows, lines, bytes, Loaded::AnyOrder, 3)
-            }),
+            order_line_by_item,
             history: Appended::new(1, rows(row_bytes::HISTORY)),
-            history_by_customer: schema.has_history_indexes().then(|| {
-                let bytes = row_bytes::HISTORY_BY_CUSTOMER;
-                index(loading, all_customers, all_customers, bytes, Loaded::InOrder, 16)
-            }),
+            history_by_customer,
             history_by_district: schema
                 .has_history_indexes()
                 .then(|| appended(row_bytes::HISTORY_BY_DISTRICT)),
@@ -323,6 +308,27 @@ impl Transactions for Tpcc {
         let share = self.items as f64 / SPECIFIED_ITEMS as f64;
         vec![("warehouses", format!("{:.3}", f64::from(self.warehouses) * share))]
     }
+}
+
+/// The indexes with keys in any order: orders by customer, and those of the schema, lines by item and history by
+/// customer.
+fn indexes(scale: &Scale, files: &mut Files) -> (Index, Option<Index>, Option<Index>) {
+    let customers = scale.customers() * u64::from(scale.districts());
+    let stock_rows = scale.items() * u64::from(scale.warehouses);
+    let mut index = |keys, rows, bytes, order, share| {
+        Index::new(files, keys, rows, scale.rows(bytes), order, scale.pages_max / share)
+    };
+    let bytes = row_bytes::ORDERS_BY_CUSTOMER;
+    let orders_by_customer = index(customers, customers, bytes, Loaded::AnyOrder, 16);
+    let order_line_by_item = scale.schema.has_order_line_by_item().then(|| {
+        let bytes = row_bytes::ORDER_LINE_BY_ITEM;
+        index(stock_rows, customers * LINES_MEAN, bytes, Loaded::AnyOrder, 3)
+    });
+    let history_by_customer = scale.schema.has_history_indexes().then(|| {
+        let bytes = row_bytes::HISTORY_BY_CUSTOMER;
+        index(customers, customers, bytes, Loaded::InOrder, 16)
+    });
+    (orders_by_customer, order_line_by_item, history_by_customer)
 }
 
 /// The orders of the initial database that wait, the last of each district; their pages are among those
