@@ -7,7 +7,7 @@
 //! change places; the pages of the groups stay.
 //!
 //! # What to know
-//! Sums of shares from 0.999 to 1.001 are scaled to 1. Inside `mix` the groups are the same, and the moments count
+//! Writes count from the first that the generator yields, warm-up included. Sums of shares from 0.999 to 1.001 are scaled to 1. Inside `mix` the groups are the same, and the moments count
 //! the writes of this part only.
 //!
 //! # Reference
