@@ -20,7 +20,6 @@ impl CliError {
         Self { message: message.into(), code: 2 }
     }
 
-    /// The execution failed.
     pub(crate) fn failure(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: 1 }
     }

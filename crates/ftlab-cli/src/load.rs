@@ -79,7 +79,6 @@ pub(crate) fn run(experiment: &Experiment, loads: &Loads, output: &Output) -> Re
     results.all()
 }
 
-/// Writes the page with the curves.
 fn write_page(curves: &LoadCurves, path: &Path) -> Result<(), CliError> {
     let workload = &curves.config.workload;
     let timing = curves.config.timing.iter();

@@ -153,7 +153,6 @@ impl FromStr for GroupArg {
     }
 }
 
-/// A victim rule.
 #[derive(Debug, Clone, Copy)]
 enum Victim {
     Fifo,

@@ -89,7 +89,6 @@ impl Targets {
         Ok(extents.collect())
     }
 
-    /// The index of a target.
     pub(super) fn index_of(&self, name: &str) -> usize {
         self.0.iter().position(|target| target.name == name).unwrap_or(0)
     }

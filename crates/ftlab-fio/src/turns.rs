@@ -36,7 +36,6 @@ impl Waiting {
         }
     }
 
-    /// The job begins.
     pub(super) fn begin(self) -> Result<Requests, TraceError> {
         Ok(match self {
             Self::Made(plan) => Requests::Made(Box::new(Job::new(*plan)?)),

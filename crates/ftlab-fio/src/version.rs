@@ -55,7 +55,7 @@ impl Version {
         Self::V42,
     ];
 
-    /// The newest.
+    /// The version whose jobs are run if none is asked for.
     pub const NEWEST: Self = Self::V42;
 
     /// The version of a program by what it says of itself, such as `fio-3.33`; `None` if it is none of these.

@@ -48,7 +48,6 @@ pub enum GeometryError {
     /// Pages, blocks or bytes are missing.
     #[error("{what} is {value}; it must be at least {min}")]
     TooSmall {
-        /// Which measure.
         what: &'static str,
         value: u32,
         /// The least that works.
@@ -56,11 +55,7 @@ pub enum GeometryError {
     },
     /// More blocks, or pages in a block, than can be managed.
     #[error("{what} is {value}; it must be at most {BLOCKS_MAX}")]
-    TooLarge {
-        /// Which measure.
-        what: &'static str,
-        value: u32,
-    },
+    TooLarge { what: &'static str, value: u32 },
     /// More pages than a page number can count.
     #[error(
         "{blocks} blocks of {pages_per_block} pages are {} pages; at most {PAGES_MAX} are possible: \
@@ -131,7 +126,7 @@ impl Geometry {
         self.blocks * self.pages_per_block
     }
 
-    /// The first page of `block`.
+    /// The page of `block` that is programmed first after an erase.
     #[inline]
     pub const fn first_page(&self, block: BlockId) -> Ppn {
         Ppn(block.0 * self.pages_per_block)

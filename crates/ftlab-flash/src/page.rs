@@ -5,7 +5,7 @@ use crate::{Lpn, Ppn};
 /// A logical page, and where its content comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page<'a> {
-    /// Which page.
+    /// The address by which the host knows it.
     pub lpn: Lpn,
     /// What it holds.
     pub content: Content<'a>,

@@ -8,9 +8,9 @@ const HYBRID: u32 = 1;
 /// What several FTLs share: mapping, free blocks, when and in which order blocks are collected or merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// That of page-mapped FTLs.
+    /// Any page of the host may lie anywhere; a policy decides.
     PageMapped,
-    /// That of hybrid-mapped FTLs.
+    /// Blocks are mapped, with a log of rewritten pages.
     Hybrid,
 }
 

@@ -32,7 +32,7 @@ pub enum Group {
 /// Requests of a group, of one operation.
 #[derive(Debug, Clone)]
 pub struct GroupTimes {
-    /// Which.
+    /// The size, tenant or stream that they share.
     pub group: Group,
     /// What they asked for.
     pub op: HostOp,

@@ -27,7 +27,6 @@ pub struct RequestPart {
 }
 
 impl RequestPart {
-    /// Its pages.
     pub(crate) fn lpns(&self) -> impl Iterator<Item = Lpn> + use<> {
         (self.first.0..self.first.0 + self.pages).map(Lpn)
     }

@@ -332,7 +332,6 @@ impl Requests {
         self.end_complete(owner);
     }
 
-    /// Ends a request that is complete.
     fn end_complete(&mut self, owner: Owner) {
         let Open { op, arrival, queued_ns, done, host, is_measured, .. } =
             self.open[owner as usize];
@@ -357,7 +356,6 @@ impl Requests {
         self.under_way == 0 && self.finishing.is_empty()
     }
 
-    /// A request arrives.
     #[inline]
     pub(crate) fn begin(&mut self, chip: &mut Chip, op: HostOp, arrival: Arrival) {
         let now = chip.now_ns();

@@ -76,7 +76,7 @@ impl ResponseTimes {
         self.max = self.max.max(nanoseconds);
     }
 
-    /// How many there are.
+    /// Requests, or page writes, that were recorded.
     #[inline]
     pub fn count(&self) -> u64 {
         self.count

@@ -8,7 +8,7 @@ const DIGITS: u32 = 5;
 /// Requests whose response times are about equal, and what they waited for, in sum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Alike {
-    /// How many requests.
+    /// How many are about equal.
     pub requests: u64,
     /// The sum of what each of them waited for.
     pub waits: Waits,

@@ -26,7 +26,6 @@ impl Watch {
         Self { slowest: (slowest > 0).then(|| Slowest::new(slowest)), ..Self::default() }
     }
 
-    /// A request arrives.
     pub(crate) fn begin(&mut self, request: Owner) {
         set(&mut self.open, request, Waits::default());
         set(&mut self.numbers, request, self.count);

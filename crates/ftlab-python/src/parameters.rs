@@ -50,7 +50,6 @@ pub(crate) fn parameter(
     Ok(parameter_fields(declared))
 }
 
-/// A parameter as Python has it.
 pub(crate) fn parameter_fields(of: Parameter) -> ParameterFields {
     let domain = domain(of.domain);
     (of.name.to_owned(), of.default, of.expects, of.doc, of.source.to_owned(), domain)

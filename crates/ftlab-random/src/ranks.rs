@@ -64,7 +64,7 @@ impl Ranks {
         self.numbers
     }
 
-    /// Draws a rank.
+    /// A rank from 0 on: the lower, the more often it is drawn.
     #[inline]
     pub fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
         let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;

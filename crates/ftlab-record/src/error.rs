@@ -47,7 +47,6 @@ pub enum RecordError {
     OutputOnDevice {
         /// The file to write.
         out: PathBuf,
-        /// The device to record.
         device: PathBuf,
     },
     /// Files can be recorded in a directory only.
@@ -91,7 +90,6 @@ pub enum RecordError {
     /// Data from the kernel does not match its description.
     #[error("{what} is not as expected: {found}; this kernel's trace format is unknown to ftlab")]
     Format {
-        /// The file.
         what: String,
         /// Its content.
         found: String,

@@ -41,10 +41,10 @@ pub enum Target {
     Directory(PathBuf),
 }
 
-/// Options of a recording.
+/// What is recorded, while what runs, and where it goes.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What to record.
+    /// Whose writes become requests of the trace.
     pub target: Target,
     /// The trace to write, in the format of its extension.
     pub out: PathBuf,
@@ -54,7 +54,7 @@ pub struct Options {
     pub stdout_to_stderr: bool,
 }
 
-/// The state of a recording.
+/// Whether a recording still takes new requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// The command runs.

@@ -10,16 +10,10 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[allow(missing_docs)]
 pub enum ServeError {
-    /// Not an address.
     #[error(
         "{address:?} is not an address: {why}; write HOST:PORT, such as 127.0.0.1:10809, or the path of a socket"
     )]
-    Address {
-        /// The text given.
-        address: String,
-        /// The reason.
-        why: String,
-    },
+    Address { address: String, why: String },
     /// Other machines could reach it.
     #[error(
         "{address} can be reached from other machines, and any client can read and overwrite the \
@@ -31,10 +25,7 @@ pub enum ServeError {
     },
     /// Another server listens there.
     #[error("{path} is in use: another server answers there; stop it, or use another path")]
-    InUse {
-        /// The socket.
-        path: String,
-    },
+    InUse { path: String },
     /// Another file exists there.
     #[error("{path} exists and is not a socket; remove it, or use another path")]
     NotASocket { path: String },
@@ -52,40 +43,21 @@ pub enum ServeError {
     Token,
     /// Not a network.
     #[error("{text:?} is no network; write addresses or networks such as 10.0.0.0/8,192.168.1.7")]
-    Network {
-        /// The text given.
-        text: String,
-    },
+    Network { text: String },
     /// A certificate or key that cannot be used.
     #[error("{}: {why}; TLS needs a certificate and its private key, each a file in PEM", path.display())]
-    Tls {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        why: String,
-    },
+    Tls { path: PathBuf, why: String },
     /// A dashboard cannot be queried.
     #[error("{url}: {why}")]
-    Dashboard {
-        url: String,
-        /// The error.
-        why: String,
-    },
+    Dashboard { url: String, why: String },
     /// A drive cannot be divided so often.
     #[error("{count} namespaces are too many for this drive: the most are {most}")]
-    Namespaces {
-        /// The number given.
-        count: u32,
-        most: u64,
-    },
+    Namespaces { count: u32, most: u64 },
     /// Not the name of a host.
     #[error(
         "{name:?} is no name of a host; it begins with nqn. and has at most 223 characters: see /etc/nvme/hostnqn"
     )]
-    Host {
-        /// The name given.
-        name: String,
-    },
+    Host { name: String },
     /// An FTL cannot be a shadow.
     #[error("shadow {ftl}: {why}")]
     Shadow {
@@ -96,7 +68,6 @@ pub enum ServeError {
     /// The trace cannot be written.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// FUSE cannot be mounted.
     #[error(
         "{} cannot be mounted: {source}; FUSE needs /dev/fuse, an empty directory, and root or \
          fusermount3 (package fuse3)", directory.display()
@@ -109,7 +80,6 @@ pub enum ServeError {
     /// An error of the operating system.
     #[error("{what}: {source}")]
     Io {
-        /// The operation.
         what: String,
         /// What the system says.
         source: io::Error,

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The name of the file.
+/// What the drive is called in the directory where it is mounted.
 pub const FILE_NAME: &str = "drive";
 
 const DRIVE: INodeNo = INodeNo(2);
@@ -118,7 +118,6 @@ impl Drop for FuseMount {
     }
 }
 
-/// The file system.
 struct DriveFile {
     store: Arc<dyn Store>,
     size: u64,

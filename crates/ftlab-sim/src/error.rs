@@ -50,10 +50,7 @@ pub enum SimError {
     #[error(
         "{name}, which was changed while it was read, is no trace to count by; run it again when nothing writes to it"
     )]
-    Changed {
-        /// Which workload.
-        name: String,
-    },
+    Changed { name: String },
     /// A request goes beyond the end of the drive.
     #[error(
         "a {operation} of page {page} (byte offset {}) is beyond the drive, which has {} pages \
@@ -82,7 +79,6 @@ pub enum SimError {
         grouped(*warmup_writes)
     )]
     NothingCounted {
-        /// The workload.
         name: String,
         /// Page writes that it had.
         writes: u64,
@@ -91,10 +87,7 @@ pub enum SimError {
     },
     /// The workload writes nothing.
     #[error("{name}: it has no page writes at all; take a workload that writes")]
-    NoWrites {
-        /// The workload.
-        name: String,
-    },
+    NoWrites { name: String },
     /// The trace has no clock.
     #[error(
         "the trace does not say when its requests come, and arrivals=trace needs it; use \
@@ -122,12 +115,7 @@ pub enum SimError {
         bytes(*needed_bytes),
         bytes(*available_bytes)
     )]
-    Memory {
-        /// How many FTLs.
-        ftls: usize,
-        needed_bytes: u64,
-        available_bytes: u64,
-    },
+    Memory { ftls: usize, needed_bytes: u64, available_bytes: u64 },
     /// The FTL stopped: a bug.
     #[error("{ftl}: {reason}")]
     Ftl {

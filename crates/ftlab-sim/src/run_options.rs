@@ -217,7 +217,6 @@ impl Experiment {
         }
     }
 
-    /// Ends it when it is steady.
     fn end_when_steady(&mut self) {
         let most = match self.length {
             Length::DriveWrites(most) | Length::UntilSteady(most) => most,

@@ -119,7 +119,7 @@ impl Watch {
         self.causes[cause as usize][0]
     }
 
-    /// Erases for a cause.
+    /// Blocks that were erased for this cause, counted as the FTL counts blocks.
     pub fn erases_for(&self, cause: Cause) -> u64 {
         self.causes[cause as usize][1]
     }

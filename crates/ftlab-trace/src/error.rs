@@ -7,11 +7,11 @@ use thiserror::Error;
 /// Why a trace cannot be read, written or generated; the message names the value, the limit and
 /// the remedy.
 #[derive(Debug, Error)]
+#[allow(missing_docs)]
 pub enum TraceError {
     /// The file cannot be opened, read or written.
     #[error("{name}: {source}")]
     Io {
-        /// The file.
         name: String,
         /// What the operating system or the decompressor says.
         source: io::Error,
@@ -19,7 +19,6 @@ pub enum TraceError {
     /// The file cannot be written to its end: the disk is full, or a limit is reached.
     #[error("{name}: {source}; {left}")]
     NotWritten {
-        /// The file.
         name: String,
         /// What the operating system says.
         source: io::Error,
@@ -32,7 +31,6 @@ pub enum TraceError {
     /// The content is of no known format.
     #[error("{name}: the content is of no format that is recognised by itself ({looks}); {remedy}")]
     UnknownContent {
-        /// The file.
         name: String,
         /// What it looks like.
         looks: String,
@@ -42,7 +40,6 @@ pub enum TraceError {
     /// The content could be of several formats, or of one that nothing proves.
     #[error("{name}: the content {verdict}; say which with --format NAME: {candidates}")]
     Ambiguous {
-        /// The file.
         name: String,
         /// Whether it fits one format or several.
         verdict: &'static str,
@@ -54,7 +51,6 @@ pub enum TraceError {
         "{name}, {unit} {line}: {text:?} is wrong: expected {expected}; fix it, or tolerate a share of such {unit}s with --skip-bad PERCENT"
     )]
     Malformed {
-        /// The file.
         name: String,
         /// `line`, or `record` in binary formats.
         unit: &'static str,
@@ -70,7 +66,6 @@ pub enum TraceError {
         "{name}: {bad} of {lines} {unit}s are wrong, more than the tolerated {percent}%; the first is {unit} {line}: {text:?}, expected {expected}; check --format, or raise --skip-bad"
     )]
     TooManyBad {
-        /// The file.
         name: String,
         /// `line`, or `record` in binary formats.
         unit: &'static str,
@@ -90,7 +85,6 @@ pub enum TraceError {
     /// The line (or record) is well formed and asks for something that would give a wrong result.
     #[error("{name}, {unit} {line}: {reason}; {remedy}")]
     Refused {
-        /// The file.
         name: String,
         /// `line`, or `record` in binary formats.
         unit: &'static str,
@@ -107,7 +101,6 @@ pub enum TraceError {
         remedy.as_deref().unwrap_or("check --format, its parameters and --map")
     )]
     NoRequests {
-        /// The file.
         name: String,
         /// `line`, or `record` in binary formats.
         unit: &'static str,
@@ -121,7 +114,6 @@ pub enum TraceError {
     /// The end that is asked for counts page writes, and none come.
     #[error("{name}: {what}; {remedy}")]
     NoPageWrites {
-        /// The workload.
         name: String,
         /// How long none came.
         what: String,
@@ -148,7 +140,6 @@ pub enum TraceError {
     /// A binary file ends in the middle of a record, or is damaged.
     #[error("{name}: {what}; {remedy}")]
     Damaged {
-        /// The file.
         name: String,
         /// What is wrong, with the numbers.
         what: String,
@@ -160,7 +151,6 @@ pub enum TraceError {
         "{name}: {what}; the native form has the columns t_us u64 (optional), op u8, lba u64, sectors u32, and optionally stream u16, volume u32"
     )]
     Column {
-        /// The file.
         name: String,
         /// Which column, and what was found.
         what: String,

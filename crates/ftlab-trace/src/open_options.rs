@@ -23,7 +23,7 @@ impl Layout {
     pub const SIDE_BY_SIDE: Self = Self::Pieces(1 << 30);
 }
 
-/// How to open a trace.
+/// How the bytes of a file become requests: format, columns, volumes, what may be wrong.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenOptions {
     /// `NAME` or `NAME:key=value,...` of a [format](crate::format::FORMATS); by content if `None`.

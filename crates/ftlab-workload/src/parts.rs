@@ -23,7 +23,7 @@ pub(super) type Values = Vec<(&'static str, String)>;
 /// One generator and how much of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// The generator.
+    /// The generator with its parameters, as it is typed.
     pub spec: Spec,
     /// A share of the writes, or a length in drive writes.
     pub amount: f64,

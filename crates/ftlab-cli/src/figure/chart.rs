@@ -13,7 +13,6 @@ use std::ops::Range;
 /// A chart that is being drawn.
 pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ticks, Ticks>>;
 
-/// The drawing area of charts.
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Width of a letter of 14 pixels, with which few texts are wider.
@@ -255,7 +254,6 @@ fn fitting([x, y]: [&String; 2], (width, height): (u32, u32), labels: u32) -> f6
     14.0_f64.min(size(x, room.0)).min(size(y, room.1)).max(7.0)
 }
 
-/// A line of a chart.
 pub(super) struct Line {
     pub(super) label: String,
     pub(super) colour: RGBColor,

@@ -12,7 +12,6 @@ use plotters::prelude::*;
 /// Size of a figure that shows all workloads together, and of each workload in the others.
 const SIZE: (u32, u32) = (960, 480);
 
-/// A figure of inspections.
 pub(crate) struct Figure {
     /// The name to type.
     pub(crate) name: &'static str,
@@ -38,7 +37,6 @@ pub(crate) static FIGURES: [Figure; 8] = [
     Figure { name: "heat-map", draw: Draw::Apart(heat_map) },
 ];
 
-/// The figure with this name.
 pub(crate) fn find(name: &str) -> Result<&'static Figure, CliError> {
     FIGURES.iter().find(|figure| figure.name == name).ok_or_else(|| {
         let names = FIGURES.each_ref().map(|figure| figure.name).join(", ");

@@ -17,7 +17,6 @@ pub(crate) fn write_load(
     super::write(path, |svg| draw(curves, size.or(SIZE), svg))
 }
 
-/// The figure as SVG.
 pub(crate) fn load_svg(curves: &LoadCurves) -> Result<String, CliError> {
     let mut svg = String::new();
     draw(curves, SIZE, &mut svg)

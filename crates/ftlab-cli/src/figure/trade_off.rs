@@ -19,7 +19,6 @@ pub(crate) fn write_trade_off(
     super::write(path, |svg| draw(advice, size.or(SIZE), svg))
 }
 
-/// The figure as SVG.
 pub(crate) fn trade_off_svg(advice: &Advice) -> Result<String, CliError> {
     let mut svg = String::new();
     draw(advice, SIZE, &mut svg)

@@ -50,7 +50,6 @@ static ROWS: &[Row] = &[
     }),
 ];
 
-/// The table.
 pub(super) fn statistics(workloads: &[Inspection]) -> String {
     let headings: Vec<_> =
         std::iter::once(String::new()).chain(workloads.iter().map(name)).collect();

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
-    /// The drive.
+    /// What says which drive it is: its UUID, size, FTL and format.
     pub superblock: Superblock,
     /// What opening the drive would do.
     pub recovery: Recovery,

@@ -55,7 +55,6 @@ pub(crate) struct Extent {
     pub(crate) marks_damaged: u64,
 }
 
-/// A loaded checkpoint.
 pub(crate) struct Loaded {
     pub(crate) ftl: DynPageMapped<Media, ()>,
     pub(crate) slot: u8,
@@ -158,7 +157,6 @@ pub(crate) struct Repeated {
     pub(crate) loaded: Loaded,
     pub(crate) headers: Headers,
     pub(crate) extent: Extent,
-    /// The last operation.
     pub(crate) last: u64,
     /// Pages that are known to be nowhere.
     pub(crate) lost: u64,
@@ -166,7 +164,6 @@ pub(crate) struct Repeated {
     pub(crate) unwritable: Option<String>,
 }
 
-/// How a drive is opened.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct How {
     pub(crate) may_lose: MayLose,

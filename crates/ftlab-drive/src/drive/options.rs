@@ -25,7 +25,7 @@ pub struct CreateOptions {
     pub checkpoint_every: Option<u64>,
 }
 
-/// Options for opening a drive.
+/// Who watches a drive from its opening on, and as what it is opened.
 #[derive(Default)]
 pub struct OpenOptions {
     /// The UUID that the drive must have.

@@ -8,7 +8,6 @@ use uuid::Uuid;
 
 pub(super) const MAGIC: u32 = u32::from_le_bytes(*b"jrnl");
 
-/// Bytes of a batch's header.
 pub(super) const HEADER_BYTES: usize = 72;
 
 /// Offset of the checksum, which covers the whole batch except itself.
@@ -56,7 +55,6 @@ impl Record<'_> {
     }
 }
 
-/// The header of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) bytes: u32,
@@ -122,7 +120,6 @@ pub(super) fn verify(seed: Seed, batch: &[u8]) -> bool {
     seed.batch(batch).to_le_bytes() == batch[CHECKSUM_AT..HEADER_BYTES]
 }
 
-/// The records of a batch.
 pub(crate) struct Records<'a> {
     fields: FieldReader<'a>,
     left: u32,

@@ -186,7 +186,6 @@ impl<'a> BodyWriter<'a> {
         self.section_start = end;
     }
 
-    /// Appends numbers.
     pub(crate) fn numbers(&mut self, numbers: &[u32]) -> io::Result<()> {
         for numbers in numbers.chunks(1024) {
             self.chunk.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));

@@ -15,7 +15,6 @@ pub enum MediaError {
     /// An error of the operating system.
     #[error("cannot {what}: {source}")]
     Io {
-        /// The operation.
         what: String,
         /// The system's error.
         source: io::Error,
@@ -26,12 +25,10 @@ pub enum MediaError {
     /// Another process has it open.
     #[error("{} is in use: another process serves or checks it", .0.display())]
     InUse(PathBuf),
-    /// No superblock at either end.
     #[error(
         "this is not a drive of ftlab: it has no superblock at either end; create one with `ftlab drive create`"
     )]
     NoDrive,
-    /// One superblock is damaged.
     #[error("the superblock at offset {offset} is damaged: its checksum is wrong")]
     Superblock { offset: u64 },
     /// The superblocks are of one drive, and say different things.
@@ -65,15 +62,8 @@ pub enum MediaError {
         /// The UUID at the end.
         second: Uuid,
     },
-    /// Not the drive requested.
     #[error("this is drive {found}, not {expected}")]
-    WrongDrive {
-        /// The drive requested.
-        expected: Uuid,
-        /// The drive found.
-        found: Uuid,
-    },
-    /// Neither checkpoint can be used.
+    WrongDrive { expected: Uuid, found: Uuid },
     #[error("neither checkpoint can be used: {first}; {second}")]
     NoCheckpoint {
         /// The error of the first slot.
@@ -81,7 +71,7 @@ pub enum MediaError {
         /// The error of the second slot.
         second: String,
     },
-    /// One checkpoint cannot be used.
+    /// One checkpoint cannot be used, and this says why.
     #[error("{0}")]
     Checkpoint(String),
     /// The journal has a gap.
@@ -95,7 +85,6 @@ pub enum MediaError {
         /// The last operation that was durable.
         durable: u64,
     },
-    /// It can be read, but not written.
     #[error(
         "the drive can be read, but not written: {0}; copy it to a new one with `ftlab drive repair --to`"
     )]
@@ -106,9 +95,7 @@ pub enum MediaError {
     )]
     NoRoomFor {
         ftl: String,
-        /// The region.
         what: &'static str,
-        /// Its size.
         has: u64,
         /// The size that it needs.
         needs: u64,

@@ -39,7 +39,6 @@ pub(crate) struct Slots {
     to_repeat: Vec<Replacement>,
 }
 
-/// Spare slots of a drive.
 pub(crate) fn spare_slots(geometry: &Geometry) -> u32 {
     (geometry.blocks() / 128).clamp(2, 1024)
 }

@@ -39,7 +39,6 @@ pub(super) struct Extent<'a> {
 }
 
 impl Question {
-    /// The whole series.
     pub(super) fn whole(&self) -> Extent<'_> {
         Extent { pages: self.pages, measured: Cow::Borrowed(&self.measured) }
     }

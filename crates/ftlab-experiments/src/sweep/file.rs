@@ -119,7 +119,7 @@ pub struct Case {
 }
 
 impl ExperimentFile {
-    /// Reads the file at `path`.
+    /// The experiment of the file at `path`, whose errors name its lines.
     pub fn read(path: &Path) -> Result<Self, ExperimentsError> {
         let text = fs::read_to_string(path)
             .map_err(|source| ExperimentsError::Read { path: path.into(), source })?;

@@ -15,9 +15,9 @@ use std::path::Path;
 /// A run that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Which one.
+    /// The FTL with its workload and place in the plan, for people.
     pub run: String,
-    /// Why.
+    /// The message of the error, or of the panic.
     pub error: String,
 }
 

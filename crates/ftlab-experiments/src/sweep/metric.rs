@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 pub struct Metric {
     /// Its name in experiment files and tables.
     pub name: &'static str,
-    /// What it is.
+    /// A few words on it, for `ftlab list metrics`.
     pub doc: &'static str,
     /// Its place among all.
     at: u32,
@@ -27,7 +27,7 @@ enum Value {
 }
 
 impl Metric {
-    /// The metric with this name.
+    /// The metric of this name; an unknown one is refused with those that there are.
     pub fn find(name: &str) -> Result<&'static Self, SpecError> {
         METRICS.iter().find(|metric| metric.name == name).ok_or_else(|| SpecError::UnknownName {
             kind: "metric",

@@ -59,9 +59,9 @@ pub struct Job {
 /// Everything that an experiment runs.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The experiment.
+    /// What the plan was made from.
     pub file: ExperimentFile,
-    /// To what it is scaled.
+    /// By how much drives and generators are smaller than the file says.
     pub scale: Scale,
     /// Every point, in the order of the file.
     pub points: Vec<Point>,

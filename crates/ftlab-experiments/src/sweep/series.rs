@@ -35,7 +35,7 @@ pub struct Curve {
 pub struct Series {
     /// Its name in experiment files.
     pub name: &'static str,
-    /// What it is.
+    /// What its points are, in a few words.
     pub doc: &'static str,
     x: (&'static str, AxisKind),
     y: (&'static str, AxisKind),

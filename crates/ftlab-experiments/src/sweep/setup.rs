@@ -127,7 +127,6 @@ impl Of<'_> {
     }
 }
 
-/// Texts, each once.
 fn each_once(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut once: Vec<String> = Vec::new();
     for text in texts {

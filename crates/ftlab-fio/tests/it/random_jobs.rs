@@ -17,7 +17,6 @@ use std::time::Instant;
 /// Jobs in the suite.
 const JOBS: u64 = 100;
 
-/// Jobs at once.
 const AT_ONCE: usize = 25;
 
 /// Options and their values, with how many of 100 jobs have one of these.

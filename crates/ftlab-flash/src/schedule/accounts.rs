@@ -51,7 +51,6 @@ struct Account {
     request: Option<u64>,
 }
 
-/// All of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Accounts {
     luns: Vec<Lun>,

@@ -30,7 +30,6 @@ impl Channels {
         self.all.len()
     }
 
-    /// The channel of a LUN.
     #[inline]
     pub(super) fn of(&self, lun: usize) -> usize {
         self.of_lun[lun] as usize

@@ -80,7 +80,7 @@ pub struct DriveShape {
 }
 
 impl DriveShape {
-    /// That of a drive.
+    /// What the configuration of a drive says of it.
     pub fn new(config: &DriveConfig) -> Self {
         Self {
             blocks: config.geometry.blocks(),
@@ -118,7 +118,7 @@ impl OracleGroup {
 pub struct FitContext<'a> {
     /// The FTL as it is named, for messages.
     pub ftl: &'a str,
-    /// The drive.
+    /// How large the drive is, for values that follow from it.
     pub shape: DriveShape,
     /// What is known of the workload before its first write: groups that follow one another in the
     /// address space and fill it; none where nothing is known.

@@ -65,7 +65,7 @@ pub struct Handles {
     isolation: Vec<Isolation>,
     /// A bit for each handle that is initially isolated.
     sharing: u16,
-    /// Inner streams.
+    /// Streams that the policy within a handle has.
     inner: usize,
     streams: Vec<Stream>,
     /// Handle x inner stream -> the stream of its host writes.
@@ -220,7 +220,6 @@ impl Handles {
         &self.streams
     }
 
-    /// Inner streams.
     pub(crate) fn inner(&self) -> usize {
         self.inner
     }

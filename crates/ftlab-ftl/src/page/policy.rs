@@ -14,7 +14,7 @@ pub use ftlab_flash::{Hint, Lifetime};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct HostWrite {
-    /// Which page.
+    /// The page that is placed.
     pub lpn: Lpn,
     /// What is known beside; nothing to rely on unless the policy asks for hints where it
     /// [presents itself](crate::page::entry::PolicyEntry::HINTS).
@@ -38,7 +38,7 @@ pub enum Hints {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Relocation {
-    /// Which page.
+    /// The page that is moved.
     pub lpn: Lpn,
     /// The block that it leaves.
     pub victim: BlockId,

@@ -12,7 +12,7 @@ pub struct Piece {
     pub kind: Option<Kind>,
     /// What it is called in a spec.
     pub name: &'static str,
-    /// The version of its decisions.
+    /// It is raised whenever the same state leads to another decision.
     pub version: u32,
 }
 

@@ -20,9 +20,8 @@ pub(super) struct Row<M = ()> {
     pub(super) engine: Engine,
     /// What it asks for beside a page's address.
     pub(super) hints: Hints,
-    /// Its parameters.
     pub(super) describe: fn() -> Vec<Parameter>,
-    /// Their values under a spec of it: as given or by default, or where there is a context, with `auto`
+    /// The values of its parameters under a spec: as given or by default, or where there is a context, with `auto`
     /// worked out.
     pub(super) values: fn(&Spec, Option<&FitContext>) -> Result<Values, SpecError>,
     pub(super) make: M,

@@ -1,6 +1,5 @@
 //! The layout of an event's fields, from the kernel's own description, `events/*/*/format`.
 
-/// A field of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) offset: usize,

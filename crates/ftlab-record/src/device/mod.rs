@@ -35,7 +35,6 @@ use std::sync::mpsc::Sender;
 use std::time::Instant;
 use tracefs::Instance;
 
-/// Options for recording a device.
 pub(crate) struct Options<'a> {
     /// Buffer for events per processor.
     pub(crate) buffer_bytes: u64,
@@ -43,7 +42,6 @@ pub(crate) struct Options<'a> {
     pub(crate) reads: bool,
     /// Whether to write back the page cache at the end.
     pub(crate) sync: bool,
-    /// The trace file.
     pub(crate) out: &'a Path,
 }
 

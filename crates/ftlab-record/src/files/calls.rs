@@ -125,7 +125,6 @@ impl Calls {
         }
     }
 
-    /// A thread ended.
     pub(super) fn exit(&mut self, thread: u32, time_us: u64, batch: &mut RequestBatch) {
         let closed = self.processes.exit(thread);
         let mut to = self.requests(time_us, batch);

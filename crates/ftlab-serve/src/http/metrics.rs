@@ -3,7 +3,6 @@
 use crate::{PlacementHandle, Requests, Status};
 use std::fmt::{Display, Write};
 
-/// All metrics.
 pub(super) fn text(status: &Status) -> String {
     let mut text = Text(String::new());
     let drive = &status.drive;

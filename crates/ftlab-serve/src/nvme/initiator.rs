@@ -40,7 +40,7 @@ impl Request {
         Self { room: bytes, ..Self::of_blocks(opcode::io::READ, namespace, first, blocks) }
     }
 
-    /// Writes blocks.
+    /// Writes `data` to `blocks` from `first` on.
     pub fn write(namespace: u32, first: u64, blocks: u32, data: Vec<u8>) -> Self {
         Self { data, ..Self::of_blocks(opcode::io::WRITE, namespace, first, blocks) }
     }

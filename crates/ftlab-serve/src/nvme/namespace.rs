@@ -9,7 +9,6 @@ pub(super) struct Namespace {
     pub(super) id: u32,
     /// Where it begins on the drive.
     start: u64,
-    /// Its size.
     pub(super) bytes: u64,
     /// The size of a block, as a power of two.
     pub(super) block_shift: u8,
@@ -73,7 +72,6 @@ impl Namespace {
         Ok(self.start + (first << self.block_shift)..self.start + (end << self.block_shift))
     }
 
-    /// All of it.
     pub(super) fn whole(&self) -> Range<u64> {
         self.start..self.start + self.bytes
     }

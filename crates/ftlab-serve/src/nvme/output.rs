@@ -69,7 +69,6 @@ impl Wire {
         }
     }
 
-    /// A response capsule.
     pub(super) fn response(self, completion: &Completion, replies: &mut Replies) {
         const BYTES: usize = Header::BYTES + Completion::BYTES;
         self.plain::<BYTES>(kind::RESPONSE, replies, |unit| {

@@ -201,7 +201,6 @@ impl<'a> Queue<'a> {
         Ok(())
     }
 
-    /// Connects the queue.
     fn connect(&mut self, command: &Command, data: &[u8], replies: &mut Replies) {
         let connected = if command.sgl.kind == SGL_IN_CAPSULE && data.len() == ConnectData::BYTES {
             fabrics::connect(self.subsystem, &self.link, command, data)

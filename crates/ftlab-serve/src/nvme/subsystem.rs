@@ -258,5 +258,4 @@ impl Subsystem {
     }
 }
 
-/// The most namespaces.
 const NAMESPACES_MAX: u64 = 1024;

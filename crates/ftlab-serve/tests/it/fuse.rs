@@ -13,7 +13,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A mounted store.
 struct Mounted {
     mount: Option<FuseMount>,
     ram: Arc<Ram>,

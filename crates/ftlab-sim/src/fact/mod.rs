@@ -88,7 +88,7 @@ type Read<R> = Arc<dyn Fn(&R) -> Option<Value> + Send + Sync>;
 pub struct Fact<R> {
     /// Where it is in JSON, such as `refresh.blocks`.
     pub path: String,
-    /// What it is.
+    /// How it is written, and with how many digits.
     pub kind: Kind,
     /// In what it is counted, such as pages; empty if in nothing.
     pub unit: &'static str,

@@ -67,7 +67,6 @@ pub enum When {
 pub enum Shown {
     /// A column in the terminal.
     Table {
-        /// The table.
         sheet: Sheet,
         at: u32,
         /// Its heading, on two lines if it is long.
@@ -77,22 +76,15 @@ pub enum Shown {
     },
     /// A column on the report page, which leaves out columns without values.
     Report {
-        /// The table.
         sheet: Sheet,
         at: u32,
         heading: &'static str,
-        /// What it means.
         meaning: &'static str,
         /// When it is there.
         when: When,
     },
     /// A number of experiment files, and a column of `results.csv`.
-    Sweep {
-        at: u32,
-        name: &'static str,
-        /// What it is.
-        doc: &'static str,
-    },
+    Sweep { at: u32, name: &'static str, doc: &'static str },
     /// A column of the store of a sweep, beside the whole result.
     Stored {
         at: u32,

@@ -4,7 +4,7 @@ use crate::{Op, PartialFile, RequestBatch, TraceError, TraceMetadata};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How to create a trace.
+/// In which format a trace is written, and what it says of its requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateOptions {
     /// A name of [`WRITERS`](crate::sink::WRITERS); by the ending of the file name if `None`.

@@ -2,7 +2,6 @@
 
 use ftlab_trace::TraceError;
 
-/// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ask {
     /// To read an object; whoever misses it computes it and sets it.

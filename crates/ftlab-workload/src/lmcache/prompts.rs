@@ -14,7 +14,6 @@ pub(super) enum Kind {
     Unfull = 3,
 }
 
-/// A chunk of a prompt.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chunk {
     /// The hash of all tokens up to its end.
@@ -85,7 +84,6 @@ impl Prompts {
         (bits >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A new conversation.
     fn begin(&mut self) -> Conversation {
         self.begun += 1;
         let prefix = self.prefixes.draw(&mut self.random);

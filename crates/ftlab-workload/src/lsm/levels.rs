@@ -64,7 +64,6 @@ impl Levels {
         Self { shape, level0: Vec::new(), sorted }
     }
 
-    /// A flushed memtable.
     pub(super) fn flush(&mut self, table: Table) {
         self.level0.push(table);
     }

@@ -65,7 +65,6 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// A new drive.
     pub(crate) fn new(ftl: &str, gc: &str) -> Self {
         // FTLs within handles have more streams.
         let blocks = if ftl.contains("inner=") { 80 } else { 56 };

@@ -37,7 +37,6 @@ pub(super) enum Form {
     Normalized,
 }
 
-/// What a counter means.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Meaning {
     pub(super) side: Side,

@@ -58,7 +58,6 @@ impl DriveName {
     }
 }
 
-/// The drives that a line names.
 pub(super) fn named(line: &str) -> Vec<DriveName> {
     let mut drives = Vec::new();
     if let Some((label, name)) = line.split_once(':') {

@@ -2,7 +2,6 @@
 
 use crate::algorithms::hazard::score_board::{STEPS_PER_OCTAVE_BITS, steps};
 
-/// Classes of lifetimes.
 pub(super) const CLASSES: usize = 32;
 
 /// Steps of a class, as a power of two.

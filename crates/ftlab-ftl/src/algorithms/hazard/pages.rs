@@ -31,7 +31,6 @@ const PRIOR_PAGES: f32 = 10.0;
 /// The most that a page counts as having lived, in lifetimes as expected.
 const TIMES_MAX: f32 = 8.0;
 
-/// What is known of a page.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     /// That of the lifetime that is expected of it.

@@ -5,7 +5,6 @@ use crate::state::state;
 use crate::stream::StreamId;
 use ftlab_flash::BlockId;
 
-/// The hot group.
 pub(super) const HOT: usize = 0;
 
 /// The first group of the chain.
@@ -28,7 +27,6 @@ const BLOCKS_TELLING: u64 = 8;
 pub(super) struct Groups {
     /// Queues beside the hot group; the pool begins behind them.
     pub(super) queues: usize,
-    /// The last group.
     pub(super) last: usize,
     /// Group -> blocks that it may have, if it is a queue.
     sizes: [u32; STREAMS],
@@ -58,7 +56,6 @@ impl Groups {
         }
     }
 
-    /// The group of a block.
     #[inline]
     pub(super) fn of(&self, block: BlockId) -> usize {
         usize::from(self.of[block.index()])

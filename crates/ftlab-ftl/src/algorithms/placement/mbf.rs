@@ -43,7 +43,6 @@ const BITS_PER_WRITE: u32 = 8;
 /// The largest filters: with 8 of them 1 GiB.
 const BITS_MAX: u32 = 1 << 30;
 
-/// The most filters.
 const FILTERS_MAX: u32 = 8;
 
 const BITS: NonZeroU32 = NonZeroU32::new(4096).unwrap();

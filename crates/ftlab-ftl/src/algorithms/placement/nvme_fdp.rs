@@ -191,7 +191,6 @@ pub struct NvmeFdp {
 state!(NvmeFdp { handles });
 
 impl NvmeFdpParameters {
-    /// Placement handles.
     pub(crate) fn handles(&self) -> u32 {
         self.handles
     }

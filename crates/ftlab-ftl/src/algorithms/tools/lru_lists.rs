@@ -19,7 +19,6 @@ struct Node {
     lpn: Lpn,
     newer: u32,
     older: u32,
-    /// The ring.
     list: u32,
 }
 

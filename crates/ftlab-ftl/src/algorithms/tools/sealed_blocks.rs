@@ -34,7 +34,6 @@ impl SealedBlocks {
         self.blocks.push(block);
     }
 
-    /// Removes a block.
     pub(crate) fn remove(&mut self, block: BlockId) {
         let place = std::mem::replace(&mut self.places[block.index()], ABSENT) as usize;
         self.blocks.swap_remove(place);
@@ -43,7 +42,6 @@ impl SealedBlocks {
         }
     }
 
-    /// Any block.
     pub(crate) fn draw(&mut self) -> Option<BlockId> {
         let place = self.random.below(self.blocks.len());
         self.blocks.get(place).copied()

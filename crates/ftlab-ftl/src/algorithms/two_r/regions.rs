@@ -15,7 +15,6 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    /// The region of a stream.
     #[inline]
     pub(super) fn of(self, stream: StreamId) -> u8 {
         self.of_stream[stream.index()]

@@ -99,7 +99,6 @@ impl RegionVictims {
         }
     }
 
-    /// The host writes `lpn`.
     #[inline]
     pub(super) fn on_host_write(&mut self, lpn: Lpn) {
         if let Some(control) = &mut self.control

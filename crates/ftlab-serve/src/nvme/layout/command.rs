@@ -112,7 +112,6 @@ impl Command {
         u64::from(self.dword(number)) | u64::from(self.dword(number + 1)) << 32
     }
 
-    /// The kind of a command of fabrics.
     pub(crate) fn fabrics_kind(&self) -> u8 {
         self.namespace as u8
     }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// A request with everything that a batch can carry.
 pub(crate) type Request = (Option<u64>, Op, u64, u32);
 
-/// A trace of the tests.
 pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../ftlab-trace/tests/data").join(name)
 }

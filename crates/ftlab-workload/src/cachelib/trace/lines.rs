@@ -138,7 +138,6 @@ pub(super) fn twitter(line: &[u8]) -> Option<(&[u8], u64, u64, u16)> {
     Some((fields.next()?, key_size, value_size, ask))
 }
 
-/// Lines of Twitter's traces.
 pub(super) struct Twitter;
 
 impl ItemParser for Twitter {

@@ -6,7 +6,6 @@
 use super::columns::{GET, push};
 use ftlab_trace::{ItemParser, RequestBatch, Verdict};
 
-/// Bytes of a record.
 pub(super) const BYTES: usize = 24;
 
 /// Records of that format.
