@@ -4,13 +4,14 @@ use crate::error::{CliError, Results};
 use crate::figure::{check, write_scoreboard};
 use crate::options::ReadingArgs;
 use crate::output::{print, print_json, say, say_not_reused};
+use crate::words::{Choice, Words};
 use clap::Args;
 use ftlab_experiments::Stop;
 use ftlab_experiments::compare::{
     CELLS, CellStore, Comparison, Outcome, RIVALS, Scoreboard, contestants, csv, markdown,
 };
-use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Threads, Workload};
-use ftlab_spec::{ByteSize, Share, Spec};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Threads, Workload};
+use ftlab_spec::{Share, Spec};
 use ftlab_trace::replace_file;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
@@ -70,25 +71,26 @@ struct DrivesArgs {
     /// below 1 GiB.
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
     pages_per_block: Vec<u32>,
-    /// Logical capacity; by default that of each trace's device. Required for generators.
-    #[arg(long, value_name = "SIZE")]
-    logical: Option<ByteSize>,
-    /// Bytes per page, a multiple of 512.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
-    page_size: u32,
-    /// Free blocks that host writes may not use.
-    #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
-    reserve: u32,
+    #[command(flatten)]
+    drive: Words<DriveOptions, OfAll>,
     /// Maximum number of host page writes; by default a whole trace, or 4 drive writes of a
     /// generator.
     #[arg(long, value_name = "N")]
     writes: Option<u64>,
-    /// Seed of generators and random fills.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-    /// Ignores trims, as in papers whose FTLs do not support them.
-    #[arg(long)]
-    ignore_trims: bool,
+    #[command(flatten)]
+    run: Words<Experiment, OfAll>,
+}
+
+/// What all drives have in common, and all runs.
+#[derive(Debug)]
+struct OfAll;
+
+impl Choice for OfAll {
+    const HEADING: Option<&'static str> = Some("Drives");
+
+    fn takes(name: &str, _: &str) -> bool {
+        ["logical", "page_size", "reserve", "seed", "ignore_trims"].contains(&name)
+    }
 }
 
 /// Files written to the directory in addition to the store.
@@ -131,24 +133,18 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
 
 fn comparison(args: &CompareArgs) -> Result<Comparison, CliError> {
     let drives = &args.drives;
-    let reading = args.reading.open_options(drives.page_size);
+    let drive = drives.drive.apply(DriveOptions::default())?;
+    let reading = args.reading.open_options(drive.page_bytes);
     let parse = |name: &String| Workload::parse(name, reading.clone());
     let workloads = args.workloads.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
     let ftls = contestants(&args.ftl, &args.baseline)?;
     let base = Experiment {
-        drive: DriveOptions {
-            logical: drives.logical.map_or(Logical::OfWorkload, Logical::Bytes),
-            page_bytes: drives.page_size,
-            reserve_blocks: drives.reserve,
-            ..DriveOptions::default()
-        },
+        drive,
         length: drives.writes.map_or(Length::OfWorkload, Length::Writes),
-        seed: drives.seed,
-        ignore_trims: drives.ignore_trims,
         ..Experiment::new(workloads[0].clone(), Vec::new())
     };
     Ok(Comparison {
-        base,
+        base: drives.run.apply(base)?,
         workloads,
         ftls,
         fills: drives.fill.clone(),

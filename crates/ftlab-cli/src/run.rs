@@ -9,7 +9,7 @@ use crate::progress::{Bar, with_spinner};
 use crate::table::{fdp, notes, sheet};
 use crate::times::times;
 use crate::typed::command;
-use crate::words::Words;
+use crate::words::{OfReport, Words};
 use clap::Args;
 use ftlab_sim::fact::Sheet;
 use ftlab_sim::{DriveOptions, Experiment, ExperimentResult, Workload, summary};
@@ -45,7 +45,7 @@ pub(crate) struct RunArgs {
 #[command(next_help_heading = "Report")]
 struct ReportArgs {
     #[command(flatten)]
-    options: Words<Experiment, true>,
+    options: Words<Experiment, OfReport>,
     #[command(flatten)]
     files: FileArgs,
     /// Writes JSON to standard output; everything else goes to standard error.

@@ -2,9 +2,10 @@
 
 use crate::figure::FigureSize;
 use crate::options::{ReadingArgs, parse_positive};
+use crate::words::{Choice, Words};
 use clap::Args;
 use ftlab_experiments::advise::{Service, Slo, USUAL_FTLS, USUAL_OP_RATIOS};
-use ftlab_sim::Fill;
+use ftlab_sim::{DriveOptions, Experiment};
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -112,22 +113,8 @@ pub(super) struct DriveArgs {
         default_value = USUAL_OP_RATIOS
     )]
     pub(super) op: Vec<Share>,
-    /// Logical capacity; by default that of the trace's device, or up to its highest address.
-    #[arg(long, value_name = "SIZE")]
-    pub(super) logical: Option<ByteSize>,
-    /// Bytes per page, a multiple of 512.
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
-    pub(super) page_size: u32,
-    /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
-    /// below 1 GiB.
-    #[arg(long, value_name = "N")]
-    pub(super) pages_per_block: Option<u32>,
-    /// Free blocks that host writes may not use.
-    #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
-    pub(super) reserve: u32,
-    /// How the drive is filled first: none, sequential, random, twice.
-    #[arg(long, value_name = "HOW", default_value_t = Fill::default())]
-    pub(super) fill: Fill,
+    #[command(flatten)]
+    pub(super) drive: Words<DriveOptions, OfAll>,
     /// Runs N host page writes, at most. By default a trace of two or more drive writes runs twice and counts
     /// the second time; a shorter one, or a generator, runs again and again until write amplification is steady.
     #[arg(long, value_name = "N")]
@@ -135,12 +122,21 @@ pub(super) struct DriveArgs {
     /// Runs a trace once, or 4 drive writes of a generator, steady or not.
     #[arg(long, conflicts_with = "writes")]
     pub(super) once: bool,
-    /// Seed of generator and random fill.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(super) seed: u64,
-    /// Ignores trims, as in papers whose FTLs do not support them.
-    #[arg(long)]
-    pub(super) ignore_trims: bool,
+    #[command(flatten)]
+    pub(super) run: Words<Experiment, OfAll>,
+}
+
+/// What all drives have in common, and all runs.
+#[derive(Debug)]
+pub(super) struct OfAll;
+
+impl Choice for OfAll {
+    const HEADING: Option<&'static str> = Some("Drive");
+
+    fn takes(name: &str, _: &str) -> bool {
+        let drive = ["logical", "page_size", "pages_per_block", "reserve"];
+        drive.contains(&name) || ["fill", "seed", "ignore_trims"].contains(&name)
+    }
 }
 
 fn parse_waf(text: &str) -> Result<f64, String> {

@@ -19,7 +19,7 @@ use ftlab_experiments::advise::{
 };
 use ftlab_report::{CurvePage, curve_page};
 use ftlab_sim::format::{bytes, grouped, percent, significant};
-use ftlab_sim::{DriveOptions, Experiment, Length, Logical, Threads, Workload};
+use ftlab_sim::{DriveOptions, Experiment, Length, Threads, Workload};
 use ftlab_trace::replace_file;
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -99,30 +99,22 @@ fn title(args: &AdviseArgs, advice: &Advice) -> String {
 }
 
 fn question(args: &AdviseArgs) -> Result<Question, CliError> {
-    let drive = &args.drive;
-    if !drive.op.is_sorted_by(|a, b| a < b) {
+    let asked = &args.drive;
+    if !asked.op.is_sorted_by(|a, b| a < b) {
         return Err(CliError::usage("--op is not ascending; give shares such as 7%,10%,28%"));
     }
-    let workload = Workload::parse(&args.workload, args.reading.open_options(drive.page_size))?;
-    let base = Experiment {
-        drive: DriveOptions {
-            logical: drive.logical.map_or(Logical::OfWorkload, Logical::Bytes),
-            page_bytes: drive.page_size,
-            pages_per_block: drive.pages_per_block,
-            reserve_blocks: drive.reserve,
-            ..DriveOptions::default()
-        },
-        fill: drive.fill,
-        length: match drive.writes {
+    let drive = asked.drive.apply(DriveOptions::default())?;
+    let workload = Workload::parse(&args.workload, args.reading.open_options(drive.page_bytes))?;
+    let base = asked.run.apply(Experiment {
+        drive,
+        length: match asked.writes {
             Some(writes) => Length::Writes(writes),
-            None => usual_length(&workload, drive.once),
+            None => usual_length(&workload, asked.once),
         },
-        seed: drive.seed,
         timing: args.target.load.map(|load| timing_at(&args.target.timing, load)).transpose()?,
         endurance_cycles: args.target.endurance.map(NonZeroU32::get),
-        ignore_trims: drive.ignore_trims,
         ..Experiment::new(workload, args.ftl.clone())
-    };
+    })?;
     let target = target(args, &base)?;
     let of = &args.service;
     let service = of.daily_writes.map(|daily| Service {
@@ -134,7 +126,7 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
     Ok(Question {
         base,
         ftls: args.ftl.clone(),
-        op_ratios: drive.op.clone(),
+        op_ratios: asked.op.clone(),
         target,
         service,
         stop: Stop::default(),
