@@ -2,11 +2,11 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ftlab_sim::ExperimentResult;
-use ftlab_sim::fact::{Fact, Kind, Sheet, Shown, Value, When};
+use ftlab_sim::fact::{Fact, Kind, Sheet, Shown, Value, When, in_places, shown_of};
 use ftlab_sim::format::{bytes, grouped, significant};
 use ftlab_sim::result::{
-    FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics, RunResult,
-    shown,
+    FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics, OF_DRIVE,
+    OF_HANDLE, RunResult, shown,
 };
 
 /// Where the host wrote pages in part, the short name says of what it is.
@@ -15,7 +15,6 @@ const WAF_OF_PAGES: &str = "WAF of\npages";
 /// Beside the steady value, it says of what it is, too.
 const WAF_OF_RUN: &str = "WAF of\nthe run";
 const STEADY: &str = "steady\nWAF";
-const MEDIA_PER_HOST: &str = "media per\nhost byte";
 
 /// A line above, one below the headings, one at the end.
 const LINES: TableStyle = TableStyle::new()
@@ -35,6 +34,7 @@ pub(crate) fn sheet(result: &ExperimentResult, of: Sheet) -> String {
     });
     columns.retain(|((_, when), fact)| match when {
         When::Always | When::Known | When::WithBuffer | When::WithQueues => true,
+        When::Told => result.runs.iter().any(|run| fact.of(run).is_some()),
         When::Nonzero => result.runs.iter().any(|run| is_nonzero(fact.of(run).as_ref())),
         When::InPart => result.runs.iter().any(RunResult::has_parts),
     });
@@ -75,44 +75,29 @@ fn line(run: &RunResult, columns: &[Column]) -> Option<Vec<String>> {
 
 /// A value; a moment names its unit.
 fn cell(fact: &Fact<RunResult>, value: &Value) -> String {
-    let text = fact.text(value);
+    let text = fact.terminal_text(value);
     if fact.kind == Kind::Moment { format!("{text} {}", fact.unit) } else { text }
 }
 
 /// The table of the statistics of flexible data placement, with a line for every handle that was written
 /// by; empty if no FTL has handles.
 pub(crate) fn fdp(result: &ExperimentResult) -> String {
+    let columns = shown_of(OF_HANDLE.iter(), |shown| match *shown {
+        Shown::Table { sheet: Sheet::Handles, at, heading, .. } => Some((at, (at, heading))),
+        _ => None,
+    });
+    let (places, headings): (Vec<_>, Vec<_>) = columns.into_iter().map(|(of, _)| of).unzip();
     let runs = result.runs.iter().filter_map(|run| Some((run, run.fdp.as_ref()?)));
-    let rows: Vec<[String; 7]> = runs.flat_map(|(run, fdp)| fdp_rows(&run.ftl, fdp)).collect();
+    let rows: Vec<_> = runs.flat_map(|(run, fdp)| fdp_rows(&run.ftl, fdp, &places)).collect();
     if rows.is_empty() {
         return String::new();
     }
-    let headings = [
-        "NVMe statistics",
-        "HBMW",
-        "MBMW",
-        "MBE",
-        MEDIA_PER_HOST,
-        "units\nat the end",
-        "room in the\npresent unit",
-    ];
-    ruled(&headings.map(str::to_owned), rows)
+    let headings = [Sheet::Handles.heading()].into_iter().chain(headings).map(str::to_owned);
+    ruled(&headings.collect::<Vec<_>>(), rows)
 }
 
-fn fdp_rows(ftl: &str, fdp: &FdpStatistics) -> Vec<[String; 7]> {
-    let none = || "-".to_owned();
-    let row = |name: String, [hbmw, mbmw, mbe]: [u64; 3], units: u64, room: Option<u64>| {
-        let ratio = if hbmw == 0 { none() } else { format!("{:.4}", mbmw as f64 / hbmw as f64) };
-        let room = room.map_or_else(none, bytes);
-        [name, bytes(hbmw), bytes(mbmw), bytes(mbe), ratio, grouped(units), room]
-    };
-    let units = fdp.handles.iter().map(|handle| u64::from(handle.units)).sum::<u64>();
-    let whole = row(
-        ftl.to_owned(),
-        [fdp.hbmw, fdp.mbmw, fdp.mbe],
-        units + u64::from(fdp.shared_units),
-        None,
-    );
+fn fdp_rows(ftl: &str, fdp: &FdpStatistics, places: &[u32]) -> Vec<Vec<String>> {
+    let whole = row(ftl.to_owned(), (Sheet::Handles, places), &OF_DRIVE, fdp);
     let used = fdp.handles.iter().filter(|handle| handle.hbmw > 0);
     let each = used.map(|handle| {
         let FdpHandle { group, handle: number, .. } = *handle;
@@ -121,18 +106,30 @@ fn fdp_rows(ftl: &str, fdp: &FdpStatistics) -> Vec<[String; 7]> {
             FdpIsolation::InitiallyIsolated => "initially",
             FdpIsolation::PersistentlyIsolated => "persistently",
         };
-        row(
-            format!("  {group}handle {number}, {isolation} isolated"),
-            [handle.hbmw, handle.mbmw, handle.mbe],
-            handle.units.into(),
-            Some(handle.ruamw_bytes),
-        )
+        let name = format!("  {group}handle {number}, {isolation} isolated");
+        row(name, (Sheet::Handles, places), &OF_HANDLE, handle)
     });
-    let shared = (fdp.shared_units > 0 || fdp.shared_mbe > 0).then(|| {
-        let (mbe, units) = (bytes(fdp.shared_mbe), grouped(fdp.shared_units.into()));
-        ["  moved and mixed".to_owned(), none(), none(), mbe, none(), units, none()]
-    });
+    let shared = (fdp.shared_units > 0 || fdp.shared_mbe > 0)
+        .then(|| row("  moved and mixed".to_owned(), (Sheet::Mixed, places), &OF_DRIVE, fdp));
     [whole].into_iter().chain(each).chain(shared).collect()
+}
+
+/// A line under columns in these places: what the facts that are shown there say of `told`.
+fn row<R: 'static>(
+    name: String,
+    (of, places): (Sheet, &[u32]),
+    facts: &[Fact<R>],
+    told: &R,
+) -> Vec<String> {
+    let place = |shown: &Shown| match *shown {
+        Shown::Table { sheet, at, .. } if sheet == of => Some(at),
+        _ => None,
+    };
+    let text =
+        |fact: Option<&Fact<R>>| fact.and_then(|fact| Some(fact.terminal_text(&fact.of(told)?)));
+    let facts = in_places(facts, place, places).into_iter();
+    let cells = facts.map(|fact| text(fact).unwrap_or_else(|| "-".to_owned()));
+    [name].into_iter().chain(cells).collect()
 }
 
 /// Warnings, a paragraph each: drives that stopped, drives that cannot keep up, missing streams, and

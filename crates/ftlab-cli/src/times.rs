@@ -3,10 +3,8 @@
 use crate::table::{ruled, sheet};
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::fact::{Fact, Facts, Sheet, Shown, When, shown_of};
-use ftlab_sim::format::{grouped, significant};
-use ftlab_sim::result::{
-    GroupResult, LunSeconds, RequestsResult, ResponseSummary, TimingResult, WaitsResult,
-};
+use ftlab_sim::format::grouped;
+use ftlab_sim::result::{GroupResult, RequestsResult, ResponseSummary, TimingResult, WaitsResult};
 use std::sync::LazyLock;
 
 /// The tables of response times and of LUN activity; empty if time was not simulated.
@@ -20,15 +18,13 @@ pub(crate) fn times(result: &ExperimentResult) -> String {
         return String::new();
     }
     let requests: Vec<_> = runs.iter().flat_map(|(ftl, time)| requests(ftl, time)).collect();
-    let has_reads = !requests.is_empty();
-    let luns = luns(&runs, has_reads);
     let responses = if requests.is_empty() {
         sheet(result, Sheet::Responses)
     } else {
         ruled(&request_headings(Sheet::Requests), requests)
     };
     let buffers: String = runs.iter().filter_map(|(ftl, time)| buffer(ftl, time)).collect();
-    responses + &groups(&runs) + &buffers + &waits(&runs) + &luns
+    responses + &groups(&runs) + &buffers + &waits(&runs) + &sheet(result, Sheet::Luns)
 }
 
 /// What is told of how long requests took.
@@ -36,7 +32,7 @@ static TIMES: LazyLock<Vec<Fact<ResponseSummary>>> = LazyLock::new(ResponseSumma
 
 /// The columns of tables of requests: their headings and facts.
 fn columns() -> Vec<(&'static str, &'static Fact<ResponseSummary>)> {
-    shown_of(&TIMES, |shown| match *shown {
+    shown_of(TIMES.iter(), |shown| match *shown {
         Shown::Table { sheet: Sheet::Requests, at, heading, .. } => Some((at, heading)),
         _ => None,
     })
@@ -111,7 +107,7 @@ fn waits(runs: &[(String, &TimingResult)]) -> String {
     let any = |has: fn(&RequestsResult) -> bool| {
         runs.iter().any(|(_, time)| time.requests.as_ref().is_some_and(has))
     };
-    let mut columns = shown_of(&WAITS, |shown| match *shown {
+    let mut columns = shown_of(WAITS.iter(), |shown| match *shown {
         Shown::Table { sheet: Sheet::Waits, at, heading, when } => Some((at, (heading, when))),
         _ => None,
     });
@@ -152,52 +148,4 @@ fn buffer(ftl: &str, time: &TimingResult) -> Option<String> {
         share(of.waited),
         grouped(of.read_hits)
     ))
-}
-
-const LUN_HEADINGS: [&str; 7] = [
-    "LUNs",
-    "host\nwrites/s",
-    "MB/s",
-    "least\nbusy",
-    "mean\nbusy",
-    "most\nbusy",
-    "waiting\nper LUN",
-];
-
-const WORK_HEADINGS: [&str; 4] =
-    ["busy with\nhost writes", "busy with\nrelocations", "busy with\nmerges", "busy with\nerases"];
-
-/// What the LUNs did, and the channels if transfers take time. Reads of the host come last, if they take time.
-fn luns(runs: &[(String, &TimingResult)], has_reads: bool) -> String {
-    let has_transfers =
-        runs.iter().any(|(_, time)| time.channel_busy_share.iter().any(|share| *share > 0.0));
-    let mut headings = LUN_HEADINGS.map(str::to_owned).to_vec();
-    headings.extend(has_transfers.then(|| "channels\nbusy".to_owned()));
-    headings.extend(WORK_HEADINGS.map(str::to_owned));
-    headings.extend(has_reads.then(|| "busy with\nhost reads".to_owned()));
-    let lines = runs.iter().map(|(ftl, time)| lun_line(ftl, time, has_transfers, has_reads));
-    ruled(&headings, lines)
-}
-
-fn lun_line(ftl: &str, time: &TimingResult, has_transfers: bool, has_reads: bool) -> Vec<String> {
-    let percent = |share: f64| format!("{:.1}%", 100.0 * share);
-    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len().max(1) as f64;
-    let busy = &time.lun_busy_share;
-    let LunSeconds { host_writes, host_reads, relocations, merges, erases, others } =
-        time.lun_seconds;
-    let all = host_writes + host_reads + relocations + merges + erases + others;
-    let of_all = |seconds: f64| if all > 0.0 { percent(seconds / all) } else { "-".to_owned() };
-    let mut cells = vec![
-        ftl.to_owned(),
-        grouped(time.iops.round() as u64),
-        significant(time.bytes_per_second / 1e6, 4),
-        percent(busy.iter().copied().fold(f64::INFINITY, f64::min)),
-        percent(mean(busy)),
-        percent(busy.iter().copied().fold(0.0, f64::max)),
-        significant(mean(&time.lun_queue_mean), 3),
-    ];
-    cells.extend(has_transfers.then(|| percent(mean(&time.channel_busy_share))));
-    cells.extend([host_writes, relocations, merges, erases].map(of_all));
-    cells.extend(has_reads.then(|| of_all(host_reads)));
-    cells
 }

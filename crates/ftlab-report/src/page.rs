@@ -110,7 +110,7 @@ impl<'a> Page<'a> {
             waits: times::waits(result),
             slowest: times::slowest(result),
             pictures: pictures(result),
-            speed: times::speed(result),
+            speed: sheet(result, Sheet::Luns),
             wear: sheet(result, Sheet::Wear),
             faults: sheet(result, Sheet::Faults),
             handles: handle_tables::handles(result),

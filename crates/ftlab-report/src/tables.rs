@@ -2,7 +2,7 @@
 
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::fact::{Fact, Sheet, Shown, Value, When};
-use ftlab_sim::format::{grouped, percent_tenths, significant};
+use ftlab_sim::format::{grouped, significant};
 use ftlab_sim::result::{RunResult, shown};
 
 /// A table of the runs.
@@ -45,10 +45,6 @@ impl Cell {
         Self::new(number, significant(number, digits))
     }
 
-    pub(crate) fn share(share: f64) -> Self {
-        Self::new(share, percent_tenths(share))
-    }
-
     /// A dash if there is no value.
     pub(crate) fn of<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
         value.map_or_else(|| Self::text("–"), cell)
@@ -58,21 +54,7 @@ impl Cell {
 /// A heading and its meaning.
 pub(crate) type Meaning = (&'static str, &'static str);
 
-/// The heading of a column, its meaning, and how it is derived from a run.
-pub(crate) type Column = (&'static str, &'static str, fn(&RunResult) -> Cell);
-
 impl Table {
-    pub(crate) fn new(result: &ExperimentResult, columns: &[Column]) -> Self {
-        let row = |run: &RunResult| Row {
-            ftl: run.ftl.clone(),
-            cells: columns.iter().map(|(_, _, cell)| cell(run)).collect(),
-        };
-        Self {
-            headings: columns.iter().map(|(text, meaning, _)| Heading { text, meaning }).collect(),
-            rows: result.runs.iter().map(row).collect(),
-        }
-    }
-
     /// Rows under these headings, of which there are none without rows.
     pub(crate) fn of(headings: impl IntoIterator<Item = Meaning>, rows: Vec<Row>) -> Self {
         let headings = headings.into_iter().filter(|_| !rows.is_empty());
@@ -122,9 +104,9 @@ pub(crate) fn sheet(result: &ExperimentResult, of: Sheet) -> Table {
 /// What a fact says of a run, where it is to be shown.
 fn told(run: &RunResult, when: When, fact: &Fact<RunResult>) -> Cell {
     let value = fact.of(run).filter(|value| match when {
-        When::Always | When::Known | When::WithBuffer | When::WithQueues => true,
         When::Nonzero => value.number() > 0.0,
         When::InPart => run.has_parts(),
+        _ => true,
     });
     cell(fact, value)
 }

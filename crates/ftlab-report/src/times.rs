@@ -1,11 +1,9 @@
-//! Tables of response times, and of what LUNs and channels did.
+//! Tables of response times.
 
-use crate::tables::{Cell, Column, Meaning, Row, Table, cell};
+use crate::tables::{Cell, Meaning, Row, Table, cell};
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::fact::{Fact, Facts, Sheet, Shown, shown_of};
-use ftlab_sim::result::{
-    GroupResult, LunSeconds, ResponseSummary, RunResult, TimingResult, WaitsResult,
-};
+use ftlab_sim::result::{GroupResult, ResponseSummary, RunResult, WaitsResult};
 
 /// Columns of a table of which the rows are parts of runs: their headings and facts.
 type Columns<'a, R> = Vec<(Meaning, &'a Fact<R>)>;
@@ -102,64 +100,4 @@ pub(crate) fn slowest(result: &ExperimentResult) -> Table {
     }
     let headings = columns.iter().map(|(meaning, _)| *meaning);
     Table::of(FIRST.into_iter().chain(headings), rows).without_zeros()
-}
-
-/// Activity of the flash over time; empty if time was not simulated.
-pub(crate) fn speed(result: &ExperimentResult) -> Table {
-    fn timed(run: &RunResult, cell: impl FnOnce(&TimingResult) -> Cell) -> Cell {
-        Cell::of(run.timing.as_ref(), cell)
-    }
-    fn busy(run: &RunResult, part: fn(&LunSeconds) -> f64) -> Cell {
-        timed(run, |time| {
-            let of = &time.lun_seconds;
-            let moved = of.relocations + of.merges;
-            let all = of.host_writes + of.host_reads + moved + of.erases + of.others;
-            Cell::of(Some(part(of) / all).filter(|share| share.is_finite()), Cell::share)
-        })
-    }
-    fn mean(run: &RunResult, shares: fn(&TimingResult) -> &Vec<f64>) -> Option<f64> {
-        let shares = shares(run.timing.as_ref()?);
-        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
-    }
-    let columns: [Column; 12] = [
-        ("host writes per second", "Pages that the host wrote per simulated second", |run| {
-            timed(run, |time| Cell::count(time.iops.round() as u64))
-        }),
-        ("MB/s", "Million bytes that the host wrote per simulated second", |run| {
-            timed(run, |time| Cell::digits(time.bytes_per_second / 1e6, 4))
-        }),
-        ("LUNs busy", "Share of the time, of the mean LUN", |run| {
-            Cell::of(mean(run, |time| &time.lun_busy_share), Cell::share)
-        }),
-        ("least", "Of the LUN that was least busy", |run| {
-            let shares = run.timing.iter().flat_map(|time| &time.lun_busy_share);
-            Cell::of(shares.copied().reduce(f64::min), Cell::share)
-        }),
-        ("most", "Of the LUN that was most busy", |run| {
-            let shares = run.timing.iter().flat_map(|time| &time.lun_busy_share);
-            Cell::of(shares.copied().reduce(f64::max), Cell::share)
-        }),
-        ("waiting per LUN", "Pages of the host that waited for a LUN, averaged over time", |run| {
-            Cell::of(mean(run, |time| &time.lun_queue_mean), |pages| Cell::digits(pages, 3))
-        }),
-        (
-            "channels busy",
-            "Share of the time for which a page passed, of the mean channel",
-            |run| {
-                let busy = mean(run, |time| &time.channel_busy_share).filter(|share| *share > 0.0);
-                Cell::of(busy, Cell::share)
-            },
-        ),
-        ("LUNs for host writes", "Share of the LUNs' busy time that host writes took", |run| {
-            busy(run, |of| of.host_writes)
-        }),
-        ("for host reads", "Share that reads of the host took, where they take time", |run| {
-            let takes_time = run.timing.as_ref().is_some_and(|time| time.requests.is_some());
-            if takes_time { busy(run, |of| of.host_reads) } else { Cell::of(None, Cell::share) }
-        }),
-        ("for relocations", "Share that relocations took", |run| busy(run, |of| of.relocations)),
-        ("for merges", "Share that copies of merges took", |run| busy(run, |of| of.merges)),
-        ("for erases", "Share that erases took", |run| busy(run, |of| of.erases)),
-    ];
-    Table::new(result, &columns).without_empty()
 }

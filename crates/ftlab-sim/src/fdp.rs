@@ -1,12 +1,13 @@
 //! The logs of flexible data placement, as a drive would give them.
 
-use crate::fact::facts;
+use crate::fact::{Fact, Facts, Kind, Sheet, Value, When, facts, report, table};
 use ftlab_flash::Geometry;
 use ftlab_ftl::{
     HandleCounters, HandleEvent, HandleEventKind, IdentifierFormat, Isolation, PlacementHandles,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 facts! {
     Run:
@@ -14,11 +15,11 @@ facts! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     pub struct FdpStatistics {
         /// Host bytes with metadata written (HBMW): as the host sent them, where it wrote pages in part.
-        hbmw: u64 = Count, "bytes", from "the host";
+        hbmw: u64 = Count, "bytes", from "the host" [table(Handles, 10, "HBMW", Known)];
         /// Media bytes with metadata written (MBMW).
-        mbmw: u64 = Count, "bytes", from "the FTL";
+        mbmw: u64 = Count, "bytes", from "the FTL" [table(Handles, 20, "MBMW", Known)];
         /// Media bytes erased (MBE).
-        mbe: u64 = Count, "bytes", from "the FTL";
+        mbe: u64 = Count, "bytes", from "the FTL" [table(Handles, 30, "MBE", Known)];
         /// Bytes of a reclaim unit (RUNS).
         unit_bytes: u64;
         /// Reclaim groups (NRG).
@@ -28,13 +29,18 @@ facts! {
         /// Every reclaim unit handle of the first reclaim group in order, then of the next.
         handles: Vec<FdpHandle> => each<FdpHandle>;
         /// Units at the end that hold pages which were moved, of all initially isolated handles.
-        shared_units: u32 = Count, "units", from "the FTL";
+        shared_units: u32 = Count, "units", from "the FTL" [
+            table(Mixed, 50, "units", Known),
+            report(Mixed, 60, "units", "Reclaim units that hold pages of several handles", Known),
+        ];
         /// Media bytes erased in such units.
-        shared_mbe: u64 = Count, "bytes", from "the FTL";
+        shared_mbe: u64 = Count, "bytes", from "the FTL" [table(Mixed, 30, "MBE", Known)];
         /// Host page writes that named no handle and went to handle 0.
         unnamed_writes: u64 = Count, "pages", from "the host";
         /// Host page writes that went to another reclaim group than they named, which held as much as it could.
-        redirected_writes: u64 = Count, "pages", from "the FTL";
+        redirected_writes: u64 = Count, "pages", from "the FTL" [
+            report(Events, 50, "redirected", "Page writes whose reclaim group was full, and that went to another", Known),
+        ];
         /// Events by type.
         events: FdpEventCounts => tell;
         /// The latest events, oldest first; 63 at most, as in the standard's log page.
@@ -56,20 +62,67 @@ facts! {
         /// How it is isolated (RUHT).
         isolation: FdpIsolation;
         /// Host bytes written by it, as the host sent them. What was trimmed in a write buffer came to no handle.
-        hbmw: u64 = Count, "bytes", from "the host";
+        hbmw: u64 = Count, "bytes", from "the host" [
+            table(Handles, 10, "HBMW", Known),
+            report(Handles, 30, "host bytes", "Bytes that the host wrote by it, as it sent them (HBMW)", Known),
+        ];
         /// Media bytes written of what the host wrote by it: pages programmed for the host, and moved by collection.
-        mbmw: u64 = Count, "bytes", from "the FTL";
+        mbmw: u64 = Count, "bytes", from "the FTL" [
+            table(Handles, 20, "MBMW", Known),
+            report(Handles, 40, "media bytes", "Bytes of the pages programmed for these, and moved later, wherever they lay (MBMW)", Known),
+        ];
         /// Media bytes erased in units that held its pages only.
-        mbe: u64 = Count, "bytes", from "the FTL";
+        mbe: u64 = Count, "bytes", from "the FTL" [table(Handles, 30, "MBE", Known)];
         /// Units at the end that hold its pages only, the present one included.
-        units: u32 = Count, "units", from "the FTL";
+        units: u32 = Count, "units", from "the FTL" [
+            table(Handles, 50, "units\nat the end", Known),
+            report(Handles, 60, "units", "Reclaim units that hold pages of this handle only, the present one included", Known),
+        ];
         /// Bytes that its present unit still takes (RUAMW, which counts logical blocks).
-        ruamw_bytes: u64 = Count, "bytes", from "the FTL";
+        ruamw_bytes: u64 = Count, "bytes", from "the FTL" [
+            table(Handles, 60, "room in the\npresent unit", Known),
+            report(Handles, 70, "room left", "Bytes that the present unit still takes", Known),
+        ];
         /// Host bytes written by it in each interval.
         running_hbmw: Vec<u64> = Series, "bytes", from "the host";
         /// Media bytes written of it in each interval.
         running_mbmw: Vec<u64> = Series, "bytes", from "the FTL";
     }
+}
+
+/// The facts of all handles of a drive together.
+pub static OF_DRIVE: LazyLock<Vec<Fact<FdpStatistics>>> = LazyLock::new(|| {
+    let units = |fdp: &FdpStatistics| {
+        let own = fdp.handles.iter().map(|handle| u64::from(handle.units)).sum::<u64>();
+        Some(Value::Count(own + u64::from(fdp.shared_units)))
+    };
+    let kind = (Kind::Count, "units", "the FTL");
+    let units = Fact::new("units", kind, &["Units that hold pages at the end."], units)
+        .shown(vec![table(Sheet::Handles, 50, "units", When::Known)]);
+    let mut facts = FdpStatistics::facts();
+    facts.extend([units, per_host_byte(|fdp: &FdpStatistics| [fdp.hbmw, fdp.mbmw])]);
+    facts
+});
+
+/// The facts of a handle.
+pub static OF_HANDLE: LazyLock<Vec<Fact<FdpHandle>>> = LazyLock::new(|| {
+    let mut facts = FdpHandle::facts();
+    facts.push(per_host_byte(|handle: &FdpHandle| [handle.hbmw, handle.mbmw]));
+    facts
+});
+
+/// Media bytes per host byte, of what has such bytes.
+fn per_host_byte<R: 'static>(bytes: fn(&R) -> [u64; 2]) -> Fact<R> {
+    let ratio = move |of: &R| {
+        let [host, media] = bytes(of);
+        (host > 0).then(|| Value::Real(media as f64 / host as f64))
+    };
+    let kind = (Kind::Ratio(5), "", "the FTL and the host");
+    let (name, meaning) = ("media bytes per host byte", "The second as a multiple of the first");
+    Fact::new(name, kind, &[meaning], ratio).in_terminal(Kind::Decimals(4)).shown(vec![
+        table(Sheet::Handles, 40, "media per\nhost byte", When::Known),
+        report(Sheet::Handles, 50, name, meaning, When::Known),
+    ])
 }
 
 /// How the pages of a handle are kept apart from those of others.
@@ -97,17 +150,25 @@ facts! {
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     pub struct FdpEventCounts {
         /// 0h: the host moved a handle to another unit before its unit was full.
-        unit_not_fully_written: u64 = Count, "events", from "the FTL";
+        unit_not_fully_written: u64 = Count, "events", from "the FTL" [
+            report(Events, 10, "not written to capacity", "Units that the host left before they were full", Known),
+        ];
         /// 1h: the drive did, because the unit was open for too long.
         unit_time_limit_exceeded: u64 = Count, "events", from "the FTL";
         /// 2h: the drive did, because it was reset.
         reset_modified_handles: u64 = Count, "events", from "the FTL";
         /// 3h: a page write named a handle or a group that does not exist, and went to handle 0.
-        invalid_placement_identifier: u64 = Count, "events", from "the FTL";
+        invalid_placement_identifier: u64 = Count, "events", from "the FTL" [
+            report(Events, 30, "invalid identifier", "Page writes that named a handle or a reclaim group that does not exist", Known),
+        ];
         /// 80h: units of which collection moved pages that initially isolated handles wrote.
-        media_reallocated: u64 = Count, "events", from "the FTL";
+        media_reallocated: u64 = Count, "events", from "the FTL" [
+            report(Events, 40, "media reallocated", "Units of which collection moved pages of initially isolated handles", Known),
+        ];
         /// 81h: the drive moved a handle to another unit by itself.
-        implicitly_modified_handle: u64 = Count, "events", from "the FTL";
+        implicitly_modified_handle: u64 = Count, "events", from "the FTL" [
+            report(Events, 20, "implicitly modified", "Units that the drive left before they were full: a program failed", Known),
+        ];
     }
 }
 

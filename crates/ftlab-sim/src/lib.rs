@@ -48,6 +48,7 @@ mod hosted;
 mod identity;
 pub mod lesson;
 mod lifetimes;
+mod luns;
 mod memory;
 mod moves;
 mod observed_workload;

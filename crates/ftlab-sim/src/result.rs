@@ -7,7 +7,8 @@ pub use crate::causes::{ErasesByCause, ProgramsByCause};
 pub use crate::drive::DriveSummary;
 pub use crate::erase_counts::EraseCounts;
 pub use crate::fdp::{
-    FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics,
+    FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics, OF_DRIVE,
+    OF_HANDLE,
 };
 pub use crate::frames::{Bytes, FREE, Frame, Observed, RETIRED};
 pub use crate::groups::GroupResult;

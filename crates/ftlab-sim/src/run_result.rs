@@ -9,6 +9,7 @@ use crate::fact::{
 use crate::fdp::FdpStatistics;
 use crate::format::significant;
 use crate::frames::Observed;
+use crate::luns::luns;
 use crate::steady::Settling;
 use crate::timing::{OperationTimes, TimingResult};
 use schemars::JsonSchema;
@@ -477,9 +478,16 @@ pub static FACTS: LazyLock<Vec<Fact<RunResult>>> = LazyLock::new(|| {
     facts
 });
 
-/// The facts that are shown in a place, with what `pick` takes of it, in the order of the numbers that it gives.
+/// What tables work out of the times of LUNs and channels, each of which a run has in JSON.
+static LUNS: LazyLock<Vec<Fact<RunResult>>> = LazyLock::new(|| {
+    let columns = luns().into_iter();
+    columns.map(|fact| fact.within("timing", |run: &RunResult| run.timing.as_ref())).collect()
+});
+
+/// The facts that are shown in a place, those of LUNs included, with what `pick` takes of it, in the order of the numbers
+/// that it gives.
 pub fn shown<T>(pick: impl Fn(&Shown) -> Option<(u32, T)>) -> Vec<(T, &'static Fact<RunResult>)> {
-    shown_of(&FACTS, pick)
+    shown_of(FACTS.iter().chain(LUNS.iter()), pick)
 }
 
 /// What follows from several fields.

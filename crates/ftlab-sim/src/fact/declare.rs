@@ -35,7 +35,8 @@ macro_rules! facts {
                 use $crate::fact::Column::{Optional, Real, Whole};
                 use $crate::fact::Kind::{Count, List, Millis, Moment, Ratio, Series, Share, Text, Time};
                 use $crate::fact::Sheet::{
-                    Faults, Groups, Moves, Refresh, Requests, Responses, Runs, Slc, Waits, Wear,
+                    Events, Faults, Groups, Handles, Mixed, Moves, Refresh, Requests, Responses, Runs, Slc,
+                    Waits, Wear,
                 };
                 use $crate::fact::When::{Always, InPart, Known, Nonzero, WithBuffer, WithQueues};
                 use $crate::fact::{

@@ -30,6 +30,10 @@ pub enum Kind {
     Share,
     /// A share, as a percentage with this many digits.
     Percent(i32),
+    /// A share, as a percentage with one decimal, rounded.
+    Tenths,
+    /// A number that a table shows with this many decimals.
+    Decimals(usize),
     /// A duration or speed, with this many digits.
     Time(i32),
     /// A duration in ns that is shown in ms, with this many digits.
@@ -47,7 +51,9 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Count | Self::Moment => "count",
-            Self::Ratio(_) | Self::Share | Self::Percent(_) => "ratio",
+            Self::Ratio(_) | Self::Decimals(_) | Self::Share | Self::Percent(_) | Self::Tenths => {
+                "ratio"
+            }
             Self::Time(_) | Self::Millis(_) => "time",
             Self::Text => "text",
             Self::Series => "series",
@@ -100,6 +106,8 @@ pub struct Fact<R> {
     pub source: &'static str,
     /// Where it is shown, besides JSON.
     pub shown: Vec<Shown>,
+    /// How the terminal writes it, if otherwise than `kind` says.
+    in_terminal: Option<Kind>,
     read: Read<R>,
 }
 
@@ -143,6 +151,7 @@ impl<R: 'static> Fact<R> {
             doc: doc.join(" "),
             source,
             shown: Vec::new(),
+            in_terminal: None,
             read,
         }
     }
@@ -160,6 +169,12 @@ impl<R: 'static> Fact<R> {
         Self { shown, ..self }
     }
 
+    /// The fact as the terminal writes it.
+    #[must_use]
+    pub(crate) fn in_terminal(self, kind: Kind) -> Self {
+        Self { in_terminal: Some(kind), ..self }
+    }
+
     /// Its value; none where there is nothing to tell.
     pub fn of(&self, of: &R) -> Option<Value> {
         (self.read)(of)
@@ -172,10 +187,21 @@ impl<R: 'static> Fact<R> {
 
     /// A value of it as people read it.
     pub fn text(&self, value: &Value) -> String {
+        self.written(self.kind, value)
+    }
+
+    /// A value of it as people read it in the terminal.
+    pub fn terminal_text(&self, value: &Value) -> String {
+        self.written(self.in_terminal.unwrap_or(self.kind), value)
+    }
+
+    fn written(&self, kind: Kind, value: &Value) -> String {
         let number = self.number(value);
-        match (self.kind, value) {
+        match (kind, value) {
             (_, Value::Text { text, .. }) => text.clone(),
             (Kind::Share, _) => percent_tenths(number),
+            (Kind::Tenths, _) => format!("{:.1}%", 100.0 * number),
+            (Kind::Decimals(decimals), _) => format!("{number:.decimals$}"),
             (Kind::Percent(digits), _) => format!("{}%", significant(100.0 * number, digits)),
             (Kind::Ratio(digits) | Kind::Time(digits) | Kind::Millis(digits), _) => {
                 significant(number, digits)
@@ -188,8 +214,8 @@ impl<R: 'static> Fact<R> {
     }
 
     /// The fact of the part of a `Q` that is at `path`.
-    fn within<Q: 'static>(self, path: &str, part: fn(&Q) -> Option<&R>) -> Fact<Q> {
-        let Self { path: inner, kind, unit, scope, doc, source, shown, read } = self;
+    pub(crate) fn within<Q: 'static>(self, path: &str, part: fn(&Q) -> Option<&R>) -> Fact<Q> {
+        let Self { path: inner, kind, unit, scope, doc, source, shown, in_terminal, read } = self;
         Fact {
             path: format!("{path}.{inner}"),
             kind,
@@ -198,16 +224,17 @@ impl<R: 'static> Fact<R> {
             doc,
             source,
             shown,
+            in_terminal,
             read: Arc::new(move |of| part(of).and_then(|of| read(of))),
         }
     }
 }
 
 /// The facts that are shown in a place, with what `pick` takes of it, in the order of the numbers that it gives.
-pub fn shown_of<R, T>(
-    declared: &[Fact<R>],
+pub fn shown_of<'a, R: 'a, T>(
+    declared: impl IntoIterator<Item = &'a Fact<R>>,
     pick: impl Fn(&Shown) -> Option<(u32, T)>,
-) -> Vec<(T, &Fact<R>)> {
+) -> Vec<(T, &'a Fact<R>)> {
     let mut all = Vec::new();
     for fact in declared {
         let places = fact.shown.iter().filter_map(&pick);
@@ -215,6 +242,17 @@ pub fn shown_of<R, T>(
     }
     all.sort_by_key(|(at, _)| *at);
     all.into_iter().map(|(_, shown)| shown).collect()
+}
+
+/// The facts of a row, one or none for the place of each column; `pick` takes the place of a fact in the row.
+pub fn in_places<'a, R>(
+    declared: &'a [Fact<R>],
+    pick: impl Fn(&Shown) -> Option<u32>,
+    places: &[u32],
+) -> Vec<Option<&'a Fact<R>>> {
+    let told = shown_of(declared, |shown| pick(shown).map(|at| (at, at)));
+    let fact = |place: &u32| told.iter().find(|(at, _)| at == place).map(|(_, fact)| *fact);
+    places.iter().map(fact).collect()
 }
 
 /// A part of a result that declares its facts.

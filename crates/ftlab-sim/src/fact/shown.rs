@@ -25,6 +25,14 @@ pub enum Sheet {
     Groups,
     /// What requests waited for: a row of some requests.
     Waits,
+    /// What LUNs and channels did.
+    Luns,
+    /// Placement handles: a row of all, and of each.
+    Handles,
+    /// Units whose pages handles share: a row of the table of handles.
+    Mixed,
+    /// What happened to units of placement handles.
+    Events,
 }
 
 impl Sheet {
@@ -40,6 +48,8 @@ impl Sheet {
             Self::Responses | Self::Requests => "response time\nin ms",
             Self::Groups => "response time\nin ms by group",
             Self::Waits => "waits in ms",
+            Self::Luns => "LUNs",
+            Self::Handles | Self::Mixed | Self::Events => "NVMe statistics",
         }
     }
 }
@@ -51,6 +61,8 @@ pub enum When {
     Always,
     /// Always: a run may have no value.
     Known,
+    /// If some run has a value.
+    Told,
     /// If some run has more than 0.
     Nonzero,
     /// If the host wrote pages in part.
