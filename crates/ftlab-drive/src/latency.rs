@@ -55,7 +55,7 @@ impl Clock {
     }
 
     /// Sets the clock of the chip: what the host asks for arrives now.
-    fn arrive(&mut self) {
+    pub(crate) fn arrive(&mut self) {
         let now_ns = self.begin.elapsed().as_nanos() as u64;
         self.flash.chip_mut().pass_to(now_ns);
     }
@@ -65,10 +65,6 @@ impl Clock {
         if let Some(done_ns) = self.flash.chip_mut().take_answer().done_ns {
             set_due(self.begin + Duration::from_nanos(done_ns));
         }
-    }
-
-    pub(crate) fn begin_host_write(&mut self) {
-        self.arrive();
     }
 
     pub(crate) fn program(&mut self, to: Ppn, page: Page<'_>, purpose: Purpose) {

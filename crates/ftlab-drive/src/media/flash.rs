@@ -243,7 +243,7 @@ impl Media {
         self.stage(lpn, checksum);
         self.log(Record::Write { lpn, checksum, stream });
         if let Some(clock) = &mut self.clock {
-            clock.begin_host_write();
+            clock.arrive();
         }
     }
 
