@@ -142,7 +142,6 @@ impl Host {
         }
     }
 
-    /// Issues its request at `time`.
     fn issue(&mut self, time: u64) -> Option<Request> {
         if self.is_full() {
             self.under_way.pop();

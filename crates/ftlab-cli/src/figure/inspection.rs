@@ -92,7 +92,6 @@ fn colours() -> impl Iterator<Item = RGBColor> {
     COLOURS.into_iter().cycle()
 }
 
-/// One line for each workload.
 fn series(workloads: &[Named<'_>], points: impl Fn(&Inspection) -> Vec<(f64, f64)>) -> Vec<Line> {
     let label = |name: &str| if workloads.len() > 1 { name.to_owned() } else { String::new() };
     let line = |(workload, colour): (&Named<'_>, RGBColor)| Line {

@@ -503,7 +503,6 @@ impl Media {
         self.append(to, self.gathered_page(lpn, checksum, true), Some(data));
     }
 
-    /// Copies `lpn`, which is at `from`.
     fn copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) {
         let checksum = self.checksums[lpn.index()];
         if let Some(tracker) = &mut self.replay {

@@ -249,6 +249,29 @@ impl NaivePolicy {
         chosen.iter().copied().chain(rest).collect()
     }
 
+    /// The oldest blocks of the region whose oldest one is emptier than those of the others.
+    fn region_fifo(
+        &self,
+        sealed: &[BlockId],
+        drive: &DriveState,
+        most: u32,
+        takes_full: bool,
+    ) -> Vec<BlockId> {
+        let counts = |b: BlockId| takes_full || drive.valid_pages(b) < drive.pages_per_block();
+        let oldest = |region: u8| {
+            let mut sealed = sealed.iter().copied();
+            sealed.find(|&b| self.region_of(b, drive) == region && counts(b))
+        };
+        let emptier = [0, 1, 2].into_iter().filter_map(oldest);
+        let Some(first) = emptier.min_by_key(|&b| drive.valid_pages(b)) else { return Vec::new() };
+        let region = self.region_of(first, drive);
+        let fits = |b: &BlockId| {
+            self.region_of(*b, drive) == region && drive.valid_pages(*b) <= most && counts(*b)
+        };
+        let of_region: Vec<_> = sealed.iter().copied().filter(fits).collect();
+        self.one_region(&of_region, drive)
+    }
+
     fn emptiest(&self, list: &[BlockId], drive: &DriveState, most: u32) -> Vec<BlockId> {
         let most = most.min(drive.pages_per_block() - 1);
         let mut sealed: Vec<BlockId> = list
@@ -365,24 +388,7 @@ impl Policy for NaivePolicy {
             }
             Rule::MultiGreedy => self.emptiest(&list, drive, most),
             Rule::Scan { .. } => self.scan(&list, drive, most),
-            Rule::RegionFifo { takes_full } => {
-                let counts = |b: BlockId| takes_full || drive.valid_pages(b) < pages;
-                let oldest = |region: u8| {
-                    let mut sealed = sealed.iter().copied();
-                    sealed.find(|&b| self.region_of(b, drive) == region && counts(b))
-                };
-                let emptier = [0, 1, 2].into_iter().filter_map(oldest);
-                emptier.min_by_key(|&b| drive.valid_pages(b)).map_or(Vec::new(), |first| {
-                    let region = self.region_of(first, drive);
-                    let fits = |b: &BlockId| {
-                        self.region_of(*b, drive) == region
-                            && drive.valid_pages(*b) <= most
-                            && counts(*b)
-                    };
-                    let of_region: Vec<_> = sealed.iter().copied().filter(fits).collect();
-                    self.one_region(&of_region, drive)
-                })
-            }
+            Rule::RegionFifo { takes_full } => self.region_fifo(&sealed, drive, most, takes_full),
             Rule::CostAgeTimes => {
                 let score = |b: BlockId| {
                     let valid = f64::from(drive.valid_pages(b));

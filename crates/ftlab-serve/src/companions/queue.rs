@@ -15,9 +15,14 @@ const PATIENCE: Duration = Duration::from_millis(20);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HostOp {
     /// Writes a page of a stream; 0 if the host names none.
-    Write { lpn: Lpn, stream: u16 },
-    /// Trims pages.
-    Trim { first: Lpn, pages: u32 },
+    Write {
+        lpn: Lpn,
+        stream: u16,
+    },
+    Trim {
+        first: Lpn,
+        pages: u32,
+    },
     /// Moves a placement handle to a fresh unit.
     RenewHandle(u16),
 }

@@ -46,7 +46,6 @@ const ALL: [u8; 14] = [
     feature::HOST_ID,
 ];
 
-/// The features that a subsystem has.
 pub(super) fn available(subsystem: &Subsystem) -> Vec<u8> {
     let has_handles = subsystem.placements.is_enabled();
     let is_there = |id: &u8| has_handles || !of_placement(*id);

@@ -4,7 +4,6 @@ use super::UNIT_BYTES_MAX;
 use super::layout::{Command, Data, Header, InitRequest, Termination, fatal, flag, kind};
 use super::output::{DIGEST_BYTES, Wire};
 
-/// Bytes of the header of a unit with a command.
 pub(super) const COMMAND_HEADER_BYTES: usize = Header::BYTES + Command::BYTES;
 
 /// A unit that is complete.

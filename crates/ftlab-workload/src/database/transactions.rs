@@ -18,7 +18,6 @@ pub(crate) trait Transactions: Send + 'static {
     /// Runs the next transaction; false, and nothing done, if the database cannot grow any more.
     fn run_one(&mut self, uses: &mut Uses) -> bool;
 
-    /// The files of the database.
     fn files(&self) -> &Files;
 
     /// What is worth knowing of it, by name.

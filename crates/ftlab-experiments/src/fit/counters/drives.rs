@@ -10,7 +10,6 @@ pub(super) enum Kind {
     Group,
 }
 
-/// A drive, by one of its names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DriveName {
     pub(super) kind: Kind,

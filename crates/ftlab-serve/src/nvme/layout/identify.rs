@@ -147,7 +147,6 @@ impl IdentifyNamespace {
 pub(crate) enum Descriptor {
     /// NGUID.
     Unique([u8; 16]),
-    /// UUID.
     Uuid([u8; 16]),
     /// CSI: the command set; 0 is NVM.
     CommandSet(u8),
