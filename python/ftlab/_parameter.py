@@ -114,7 +114,7 @@ def parameter(
     Returns
     -------
     Parameter
-        The parameter, for :attr:`Policy.parameters`.
+        The parameter, for ``parameters`` of a :class:`Policy`.
 
     Raises
     ------
