@@ -57,6 +57,7 @@ def setup(app):
     app.connect("builder-inited", generate)
     app.connect("source-read", add_experiments)
     app.connect("source-read", add_download)
+    app.connect("source-read", join_alternatives)
     app.connect("doctree-resolved", link_names)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -322,6 +323,14 @@ def add_experiments(app, docname, source):
     """Adds the pages of experiments below their table, which `ftlab reproduce` writes."""
     if docname == "reproduction/README":
         source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*/*\n```\n"
+
+
+# Pictures
+
+
+def join_alternatives(app, docname, source):
+    """Joins the lines of what stands for a picture, whose words would run into each other."""
+    source[0] = re.sub(r"!\[[^]]+\]\(", lambda found: found[0].replace("\n", " "), source[0])
 
 
 # Links
