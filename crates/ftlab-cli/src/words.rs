@@ -54,6 +54,7 @@ impl<T: Options, C: Choice> Words<T, C> {
     }
 
     /// They as they can be typed again.
+    #[cfg(feature = "lab")]
     pub(crate) fn typed(&self) -> Vec<String> {
         let given = Self::options().filter_map(|option| Some((option, self.given.get(option.id)?)));
         let words = given.map(|(option, text)| {
