@@ -1,8 +1,8 @@
 //! The published schema is that of the code. That results conform to it, a test of ftlab-experiments shows, which
 //! writes and reads them.
 
-use ftlab_sim::fact::Shown;
-use ftlab_sim::result::{FACTS, schema};
+use ftlab_sim::fact::{Fact, Shown, shown_of};
+use ftlab_sim::result::{FACTS, OF_DRIVE, OF_HANDLE, schema, shown};
 use ftlab_sim::{DriveOptions, Experiment, Options, PYTHON_FILES};
 use std::fs;
 use std::path::Path;
@@ -38,12 +38,22 @@ fn python_has_the_options_and_types_that_are_declared() {
 
 #[test]
 fn every_fact_says_what_it_is_and_has_a_place_of_its_own() {
-    let mut places = Vec::new();
     for fact in FACTS.iter() {
         assert!(fact.doc.ends_with('.') && !fact.source.is_empty(), "{}", fact.path);
         assert!(FACTS.iter().filter(|other| other.path == fact.path).count() == 1, "{}", fact.path);
-        places.extend(fact.shown.iter().map(|shown| (place(*shown), &fact.path)));
     }
+    let all = shown(|shown| Some((0, place(*shown))));
+    apart(all.into_iter().map(|(place, fact)| (place, fact.path.as_str())).collect());
+    apart(places_of(&OF_DRIVE));
+    apart(places_of(&OF_HANDLE));
+}
+
+fn places_of<R>(facts: &[Fact<R>]) -> Vec<((String, u32), &str)> {
+    let all = shown_of(facts, |shown| Some((0, place(*shown))));
+    all.into_iter().map(|(place, fact)| (place, fact.path.as_str())).collect()
+}
+
+fn apart(mut places: Vec<((String, u32), &str)>) {
     places.sort();
     for pair in places.windows(2) {
         assert!(pair[0].0 != pair[1].0, "{} and {}: {:?}", pair[0].1, pair[1].1, pair[0].0);
