@@ -31,6 +31,7 @@ class RunParts:
     media_bytes_per_host_byte: float
     memory: dict[str, Any]
     merge_copies: int
+    merged_log_blocks: list[int] | None
     nanoseconds_per_host_write: float
     nanoseconds_per_program: float
     nanoseconds_per_relocation: float | None

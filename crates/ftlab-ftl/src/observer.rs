@@ -88,6 +88,9 @@ observer! {
         /// A merge of a hybrid-mapped FTL copied these pages.
         fn merge(merge: Merge);
 
+        /// All valid pages of a log block of a hybrid-mapped FTL were merged, into this many data blocks.
+        fn emptied_by_merges(data_blocks: u32);
+
         /// The host trimmed `lpn`, which held data.
         fn trim(lpn: Lpn);
     }

@@ -33,6 +33,24 @@ pub enum Length {
     UntilSteady(f64),
 }
 
+impl Length {
+    /// Host page writes on a drive of `logical_pages`; none if the workload decides.
+    pub fn writes(self, logical_pages: u64) -> Option<u64> {
+        match self {
+            Self::OfWorkload => None,
+            Self::Writes(writes) => Some(writes),
+            Self::DriveWrites(drives) | Self::UntilSteady(drives) => {
+                Some(of_drive(drives, logical_pages))
+            }
+        }
+    }
+}
+
+/// Page writes of a multiple of a drive of `logical_pages`, rounded.
+pub(crate) fn of_drive(drives: f64, logical_pages: u64) -> u64 {
+    (drives * logical_pages as f64).round() as u64
+}
+
 /// One or many FTLs over one workload.
 #[expect(clippy::struct_excessive_bools, reason = "a set of independent options")]
 #[derive(Debug, Clone, PartialEq)]
@@ -228,7 +246,7 @@ impl Experiment {
     /// A multiple of the drive's pages, whose number has to be known.
     fn writes_of_drive(&self, drives: f64) -> Result<u64, String> {
         match self.drive.asked_pages() {
-            Some(pages) => Ok((drives * pages as f64).round() as u64),
+            Some(pages) => Ok(of_drive(drives, pages)),
             None => Err(format!(
                 "\"{drives}\" is not possible without the size of the drive; give logical too, or warmup-writes"
             )),

@@ -181,6 +181,10 @@ facts! {
         progressive_merges: u64 = Count, "merges", from "the FTL";
         /// Of the full merges, those of an isolated page that were due at once, for want of room.
         hurried_merges: u64 = Count, "merges", from "the FTL";
+        /// Log blocks whose valid pages were all merged at once, by the number of data blocks that took them, from 0 on;
+        /// none if there were no such log blocks. Results of earlier versions do not tell it.
+        @ #[serde(default)]
+        merged_log_blocks: Option<Vec<u64>>;
         /// Write amplification once it has settled: the mean of the last rounds, without the transient before them. None
         /// if it has not, or if the run was too short to say.
         @ #[serde(default)]

@@ -86,6 +86,20 @@ mod tests {
     }
 
     #[test]
+    fn every_full_merge_of_fast_empties_a_log_block() {
+        let geometry = Geometry::new(128, 16, 4096).unwrap();
+        let drive = DriveConfig::new(geometry, LOGICAL_PAGES, 6);
+        let spec = "fast:sw=off".parse().unwrap();
+        let mut ftl = build_boxed(&spec, drive, NoPayload, Watch::new(128, 16)).unwrap();
+        ftl.apply(&workload(LOGICAL_PAGES, Some(50))).unwrap();
+        let (counters, merged) = (ftl.counters(), ftl.observer().merged());
+        let merges: u64 = (0..).zip(merged).map(|(data_blocks, number)| data_blocks * number).sum();
+        let log_blocks: u64 = merged.iter().sum();
+        assert_eq!((log_blocks, merges), (counters.collections, counters.merges.full));
+        assert!(merged.iter().filter(|number| **number > 0).count() > 3, "{merged:?}");
+    }
+
+    #[test]
     fn counts_by_cause_are_those_of_the_flash() {
         let geometry = Geometry::new(128, 16, 4096).unwrap();
         let drive = DriveConfig::new(geometry, LOGICAL_PAGES, 6);

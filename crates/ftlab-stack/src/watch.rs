@@ -20,6 +20,8 @@ pub struct Watch {
     victims: [u64; BINS],
     /// By stream: victims, and valid pages in them.
     streams: Vec<[u64; 2]>,
+    /// Log blocks of a hybrid-mapped FTL by the data blocks into which their valid pages were merged.
+    merged: Vec<u64>,
     /// Erases of each block.
     erases: Vec<u32>,
     /// By cause: valid pages of victims, and erases.
@@ -39,6 +41,7 @@ impl Watch {
             pages_per_block,
             victims: [0; BINS],
             streams: Vec::new(),
+            merged: Vec::new(),
             erases,
             causes: [[0; 2]; Cause::ALL.len()],
             collecting: Duration::ZERO,
@@ -56,10 +59,13 @@ impl Watch {
             let [victims_then, valid_then] = earlier.stream(stream);
             [victims - victims_then, valid - valid_then]
         });
+        let then = earlier.merged.iter().chain(std::iter::repeat(&0));
+        let merged = self.merged.iter().zip(then).map(|(now, then)| now - then);
         Self {
             pages_per_block: self.pages_per_block,
             victims: std::array::from_fn(|bin| self.victims[bin] - earlier.victims[bin]),
             streams: streams.collect(),
+            merged: merged.collect(),
             erases: pairs.map(|(now, then)| now - then).collect(),
             causes: std::array::from_fn(|cause| {
                 let ([moved, erases], [moved_then, erases_then]) =
@@ -77,6 +83,11 @@ impl Watch {
     /// estimated from a sample.
     pub fn collecting(&self) -> Duration {
         self.collecting
+    }
+
+    /// Log blocks of a hybrid-mapped FTL whose valid pages were all merged, by the number of data blocks from 0 on.
+    pub fn merged(&self) -> &[u64] {
+        &self.merged
     }
 
     /// Victims by valid share, in bins of equal width.
@@ -163,6 +174,14 @@ impl Observer for Watch {
         self.causes[cause as usize][0] += u64::from(valid_pages);
     }
 
+    fn emptied_by_merges(&mut self, data_blocks: u32) {
+        let blocks = data_blocks as usize;
+        if self.merged.len() <= blocks {
+            self.merged.resize(blocks + 1, 0);
+        }
+        self.merged[blocks] += 1;
+    }
+
     fn erase(&mut self, block: BlockId, cause: Cause) {
         self.causes[cause as usize][1] += 1;
         self.erases[block.index()] += 1;
@@ -198,6 +217,8 @@ mod tests {
             watch.collection(BlockId(block), StreamId(block as u8), valid, cause);
             watch.erase(BlockId(block), cause);
         }
+        watch.emptied_by_merges(2);
+        assert_eq!(watch.since(&earlier).merged(), [0, 0, 1]);
         let seen = watch.since(&earlier);
         let bins = seen.victims();
         assert_eq!((bins[0], bins[1], bins[10], bins[19]), (1, 1, 1, 1));

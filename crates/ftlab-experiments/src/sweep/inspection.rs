@@ -9,6 +9,7 @@ use ftlab_sim::{Length, SimError};
 use ftlab_spec::SpecError;
 use ftlab_trace::Space;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// What was found out of the workloads of a plan.
 #[derive(Debug, Default)]
@@ -39,7 +40,7 @@ fn look(job: &Job) -> Result<Inspection, SimError> {
     };
     let page_writes_max = match (experiment.length, logical_pages) {
         (Length::Writes(writes), _) => Some(writes),
-        (Length::DriveWrites(drives), Some(pages)) => Some((drives * pages as f64) as u64),
+        (length, Some(pages)) => length.writes(pages),
         _ => None,
     };
     let options = InspectOptions {
@@ -51,7 +52,7 @@ fn look(job: &Job) -> Result<Inspection, SimError> {
 }
 
 /// A number of an inspection: its name, and the percent that may stand in it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Metric {
     /// Share of the writes that go to this percent of the written pages.
     WritesToTop(f64),
@@ -65,6 +66,8 @@ enum Metric {
     PagesOf(Class),
     /// Share of the page writes that go to pages of a temperature.
     WritesOf(Class),
+    /// Share of the written pages whose mean write interval is at least one power of two and below another.
+    OfInterval(Range<u32>),
     /// Shares of the pages written at all: written once; updated 1 to 300 times; more often.
     NeverUpdated,
     UpdatedTo300,
@@ -76,7 +79,7 @@ type Class = fn(&Temperature) -> TemperatureClass;
 const CLASSES: [(&str, Class); 3] =
     [("hot", |of| of.hot), ("warm", |of| of.warm), ("cold", |of| of.cold)];
 
-const METRICS: [&str; 14] = [
+const METRICS: [&str; 15] = [
     "writes-to-top-N%",
     "frozen-at-N%",
     "distinct-pages",
@@ -88,6 +91,7 @@ const METRICS: [&str; 14] = [
     "hot-writes",
     "warm-writes",
     "cold-writes",
+    "pages-of-interval-2^A-to-2^B",
     "never-updated",
     "updated-1-to-300",
     "updated-over-300",
@@ -108,6 +112,9 @@ impl Metric {
         if let Some(Ok(percent)) = percent("frozen-at-").map(str::parse) {
             return Ok(Self::FrozenAt(percent));
         }
+        if let Some(powers) = powers_of_interval(name) {
+            return Ok(Self::OfInterval(powers));
+        }
         for (class, of) in CLASSES {
             match name.strip_prefix(class) {
                 Some("-pages") => return Ok(Self::PagesOf(of)),
@@ -126,11 +133,11 @@ impl Metric {
         }
     }
 
-    fn of(self, found: &Inspection) -> Option<f64> {
+    fn of(&self, found: &Inspection) -> Option<f64> {
         let share = |pages: u64| {
             (found.distinct_pages > 0).then(|| pages as f64 / found.distinct_pages as f64)
         };
-        match self {
+        match *self {
             Self::WritesToTop(percent) => {
                 let wanted = percent / 100.0;
                 let points = found.skew.curve.iter();
@@ -148,6 +155,11 @@ impl Metric {
             Self::WritesOf(class) => {
                 Some(class(&found.temperature).writes as f64 / found.page_writes as f64)
             }
+            Self::OfInterval(ref powers) => {
+                let bins = found.temperature.bins.iter();
+                let wanted = bins.filter(|bin| powers.contains(&bin.from.ilog2()));
+                share(wanted.map(|bin| bin.pages).sum())
+            }
             Self::NeverUpdated => share(found.updates.once_pages),
             Self::UpdatedOver300 => share(found.updates.over_300_pages),
             Self::UpdatedTo300 => share(
@@ -157,6 +169,12 @@ impl Metric {
             ),
         }
     }
+}
+
+/// The powers of two of `pages-of-interval-2^A-to-2^B`, if `name` is such a number.
+fn powers_of_interval(name: &str) -> Option<Range<u32>> {
+    let (from, to) = name.strip_prefix("pages-of-interval-2^")?.split_once("-to-2^")?;
+    Some(from.parse().ok()?..to.parse().ok()?)
 }
 
 fn logarithm(page_writes: u64) -> f64 {

@@ -5,6 +5,7 @@ use super::series::cumulative;
 use ftlab_sim::fact::{Fact, Shown};
 use ftlab_sim::result::{Config, Moves, RunResult, TransactionsResult, shown};
 use ftlab_spec::SpecError;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// A number that a run has.
@@ -78,13 +79,14 @@ macro_rules! metrics {
 fn derived() -> Vec<Metric> {
     metrics! {
         52, "writes-until-waf-1.1", "share of the host writes before write amplification of an interval exceeds 1.1":
-            |run, _| Some(share_until(run.running_waf.iter().copied(), 1.1));
-        54, "writes-until-cumulative-waf-1.1", "the same of write amplification since counting began":
-            |run, _| Some(share_until(cumulative(&run.running_waf), 1.1));
-        60, "host-writes-per-page", "the same per page that the host can address":
+            |run, _| share_until(run.running_waf.iter().copied(), 1.1);
+        54, "writes-until-cumulative-waf-1.1",
+            "share of the host writes before write amplification since counting began exceeds 1.1":
+            |run, _| share_until(cumulative(&run.running_waf), 1.1);
+        60, "host-writes-per-page", "page writes of the host per page that it can address":
             |run, config| Some(run.host_writes as f64 / f64::from(config.drive.logical_pages));
         70, "copies", "pages moved by collections and merges": |run, _| Some(copies(run));
-        80, "copies-per-write", "the same per host write: write amplification less 1":
+        80, "copies-per-write", "pages moved per host write: write amplification less 1":
             |run, _| Some(run.waf - 1.0);
         85, "copies-of-first-stream", "pages moved out of the blocks of the first stream":
             |run, _| Some(run.streams.first()?.relocations as f64);
@@ -92,12 +94,13 @@ fn derived() -> Vec<Metric> {
             |run, config| Some(copies(run) / flash_pages(config));
         100, "moves-hot", "moves per host write of pages that the host soon overwrites (if observed)":
             |run, _| moved(run, |moves| moves.hot);
-        110, "moves-warm", "of pages that it overwrites within two windows": |run, _| moved(run, |m| m.warm);
-        120, "moves-cold", "of pages that it overwrites later": |run, _| moved(run, |moves| moves.cold);
-        130, "moves-frozen", "of pages that it never overwrites": |run, _| moved(run, |m| m.frozen);
-        140, "moves-unfrozen", "of pages that it overwrites, soon or late":
+        110, "moves-warm", "moves per host write of pages that it overwrites within two windows": |run, _| moved(run, |m| m.warm);
+        120, "moves-cold", "moves per host write of pages that it overwrites later": |run, _| moved(run, |moves| moves.cold);
+        130, "moves-frozen", "moves per host write of pages that it never overwrites": |run, _| moved(run, |m| m.frozen);
+        140, "moves-unfrozen", "moves per host write of pages that it overwrites, soon or late":
             |run, _| moved(run, |moves| moves.hot + moves.warm + moves.cold);
-        150, "moves-within-data-size", "of pages that it overwrites before it has written as much as the drive holds":
+        150, "moves-within-data-size",
+            "moves per host write of pages that it overwrites before it has written as much as the drive holds":
             |run, _| moved(run, |moves| moves.within_data_size);
         160, "moves-frozen-share", "of all moves, those of pages that the host never overwrites":
             |run, _| frozen_share(run);
@@ -108,32 +111,38 @@ fn derived() -> Vec<Metric> {
             };
         180, "cold-in-least", "share of cold pages in the block that has fewest, at the end (if observed)":
             |run, _| cold_percentile(run, 0);
-        190, "cold-in-median", "the same of the median block": |run, _| cold_percentile(run, 50);
+        190, "cold-in-median", "share of cold pages in the median block, at the end (if observed)":
+            |run, _| cold_percentile(run, 50);
         220, "merges-per-reclaim", "full merges for each log block that is reclaimed":
             |run, _| (run.collections > 0).then(|| run.full_merges as f64 / run.collections as f64);
-        240, "victims-valid-last-tenth", "the same over the last tenth of the host writes, which take what is gained":
+        222, "merges-below-10", "share of the log blocks whose pages were merged into fewer than 10 data blocks":
+            |run, _| merged_into(run, 0..10);
+        224, "merges-15-to-20", "share of the log blocks whose pages were merged into 15 to 20 data blocks":
+            |run, _| merged_into(run, 15..21);
+        240, "victims-valid-last-tenth",
+            "mean valid share of blocks collected in the last tenth of the host writes, which take what is gained":
             |run, _| Some(1.0 - 1.0 / run.waf_last_tenth);
-        250, "normal-victims-valid", "the same of blocks that are not of the cold region":
+        250, "normal-victims-valid", "mean valid share of collected blocks that are not of the cold region":
             |run, _| normal_victims_valid(run);
-        270, "cold-region-mean", "its mean over the run, the first tenth left out":
+        270, "cold-region-mean", "mean share of the blocks that are the cold region, the first tenth left out":
             |run, _| run.running_cold_region_share.as_deref().and_then(mean_beyond_a_tenth);
         272, "groups-least", "the fewest groups of an FTL of which they come and go, the first tenth left out":
             |run, _| beyond_a_tenth(run.running_groups.as_deref()?).min().map(f64::from);
-        274, "groups-most", "the most of them":
+        274, "groups-most", "the most groups of such an FTL, the first tenth left out":
             |run, _| beyond_a_tenth(run.running_groups.as_deref()?).max().map(f64::from);
-        420, "transactions-per-second-last-tenth", "the same over the last tenth of the intervals":
+        420, "transactions-per-second-last-tenth", "transactions per second over the last tenth of the intervals":
             |run, _| transactions_at_end(run, 10);
-        430, "transactions-per-second-last-hundredth", "the same over the last hundredth":
+        430, "transactions-per-second-last-hundredth", "transactions per second over the last hundredth":
             |run, _| transactions_at_end(run, 100);
         440, "transaction-mean", "mean time that a transaction takes, ms":
             |run, _| transactions(run).map(|of| of.response_ns.mean / 1e6);
-        450, "transaction-p99", "99th percentile of it, ms":
+        450, "transaction-p99", "99th percentile of the time that a transaction takes, ms":
             |run, _| transactions(run).map(|of| of.response_ns.p99 as f64 / 1e6);
-        460, "transaction-p99.9", "99.9th percentile of it, ms":
+        460, "transaction-p99.9", "99.9th percentile of the time that a transaction takes, ms":
             |run, _| transactions(run).map(|of| of.response_ns.p99_9 as f64 / 1e6);
-        490, "writes-per-second-last-tenth", "the same over the last tenth of the intervals":
+        490, "writes-per-second-last-tenth", "page writes per second over the last tenth of the intervals":
             |run, _| rate_at_end(&run.timing.as_ref()?.running_iops, 10);
-        500, "writes-per-second-last-hundredth", "the same over the last hundredth":
+        500, "writes-per-second-last-hundredth", "page writes per second over the last hundredth":
             |run, _| rate_at_end(&run.timing.as_ref()?.running_iops, 100);
     }
 }
@@ -142,10 +151,19 @@ fn copies(run: &RunResult) -> f64 {
     (run.relocations + run.merge_copies) as f64
 }
 
-/// The share of intervals, which are equally long, before a value first exceeds a limit.
-fn share_until(mut values: impl ExactSizeIterator<Item = f64>, limit: f64) -> f64 {
+/// The share of intervals, which are equally long, before a value first exceeds a limit; none if there are none.
+fn share_until(mut values: impl ExactSizeIterator<Item = f64>, limit: f64) -> Option<f64> {
     let count = values.len();
-    values.position(|value| value > limit).unwrap_or(count) as f64 / count.max(1) as f64
+    let before = values.position(|value| value > limit).unwrap_or(count);
+    (count > 0).then(|| before as f64 / count as f64)
+}
+
+/// The share of log blocks whose valid pages were merged into a number of data blocks within `wanted`.
+fn merged_into(run: &RunResult, wanted: Range<usize>) -> Option<f64> {
+    let histogram = run.merged_log_blocks.as_ref()?;
+    let all: u64 = histogram.iter().sum();
+    let within: u64 = histogram.iter().take(wanted.end).skip(wanted.start).sum();
+    (all > 0).then(|| within as f64 / all as f64)
 }
 
 /// Values of intervals that are equally long, the first tenth left out.
@@ -227,9 +245,9 @@ mod tests {
 
     #[test]
     fn intervals_count_until_the_first_beyond_a_limit() {
-        let until = |values: &[f64]| (4.0 * share_until(values.iter().copied(), 1.1)) as u32;
-        assert_eq!((until(&[1.0, 1.05, 1.2, 1.0]), until(&[1.0, 1.1])), (2, 4));
-        assert_eq!((until(&[2.0]), until(&[])), (0, 0));
+        let until = |values: &[f64]| share_until(values.iter().copied(), 1.1);
+        assert_eq!((until(&[1.0, 1.05, 1.2, 1.0]), until(&[1.0, 1.1])), (Some(0.5), Some(1.0)));
+        assert_eq!((until(&[2.0]), until(&[])), (Some(0.0), None));
     }
 
     #[test]

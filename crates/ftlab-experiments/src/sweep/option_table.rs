@@ -61,6 +61,12 @@ impl<T: Described> OptionTable<T> {
         self.0.iter().find(|(option, _)| option.id == id).map(|(_, scalar)| scalar)
     }
 
+    /// One that is given and not among the keys `known`.
+    pub(crate) fn other_than(&self, known: &[&str]) -> Option<(&str, &Scalar)> {
+        let mut given = self.0.iter().map(|(option, scalar)| (option.key.as_str(), scalar));
+        given.find(|(key, _)| !known.contains(key))
+    }
+
     /// What a case gives, and what it takes over; an option replaces those that it excludes.
     pub(crate) fn over(&self, common: &Self) -> Self {
         let is_replaced = |option: &OptionOf<T>| {

@@ -13,7 +13,7 @@ use crate::error::ExperimentsError;
 use crate::identity::Identities;
 use ftlab_ftl::registry;
 use ftlab_sim::format::grouped;
-use ftlab_sim::{DriveOptions, Experiment, ExperimentIdentity, Length, OwnPolicies};
+use ftlab_sim::{DriveOptions, Experiment, ExperimentIdentity, OwnPolicies};
 use ftlab_spec::Spec;
 use ftlab_trace::{Contents, check_memory};
 use std::collections::{BTreeMap, BTreeSet};
@@ -422,11 +422,7 @@ fn name_of(labels: &[(String, String)]) -> String {
 /// Host page writes of a run, where they are known.
 fn writes(experiment: &Experiment) -> Option<u64> {
     let pages = experiment.drive.asked_pages()?;
-    let counted = match experiment.length {
-        Length::Writes(writes) => writes,
-        Length::DriveWrites(drives) | Length::UntilSteady(drives) => (drives * pages as f64) as u64,
-        Length::OfWorkload => return None,
-    };
+    let counted = experiment.length.writes(pages)?;
     let fill = experiment.fill.writes(pages);
-    Some(counted + experiment.warmup_writes + fill)
+    Some(counted.saturating_add(experiment.warmup_writes).saturating_add(fill))
 }

@@ -147,6 +147,22 @@ pub const SERIES: &[Series] = &[
         },
     },
     Series {
+        name: "merges",
+        doc: "log blocks by the data blocks that at most took their pages in merges",
+        x: ("data blocks merged for a log block, at most", AxisKind::Numbers),
+        y: ("log blocks", AxisKind::Shares),
+        points: |_, run, _| {
+            let blocks = run.merged_log_blocks.as_ref()?;
+            let all = blocks.iter().sum::<u64>().max(1) as f64;
+            let mut sum = 0;
+            let shares = (0..).zip(blocks).map(|(data_blocks, log_blocks)| {
+                sum += log_blocks;
+                (f64::from(data_blocks), sum as f64 / all)
+            });
+            Some(shares.collect())
+        },
+    },
+    Series {
         name: "blocks",
         doc: "all blocks by their valid share at a moment (if observed)",
         x: ("valid share of the block", AxisKind::Shares),

@@ -271,16 +271,17 @@ impl<F: Flash, O: Observer> HybridDrive<F, O> {
         self.replace_data_block(logical, to)
     }
 
-    /// Merges the logical blocks of all valid ones among these pages of the log, in order, and does `then` after each.
+    /// Merges the logical blocks of all valid pages of the log block `block`, in order, and does `then` after each.
     ///
     /// While one is merged, the maps of the next are fetched.
     #[inline]
     pub fn merge_all(
         &mut self,
-        pages: Range<u32>,
+        block: BlockId,
         mut then: impl FnMut(&mut Self, LogicalBlock) -> Outcome<(), F>,
     ) -> Outcome<(), F> {
-        let mut pages = pages.map(Ppn);
+        let mut pages = self.pages_of(block).map(Ppn);
+        let mut merged = 0;
         let owner = |drive: &Self, page| Some(drive.logical_block(drive.valid(page)?));
         let mut next = pages.find_map(|page| owner(self, page));
         while let Some(logical) = next {
@@ -290,8 +291,10 @@ impl<F: Flash, O: Observer> HybridDrive<F, O> {
                 self.prefetch_maps(next);
             }
             self.full_merge(logical)?;
+            merged += 1;
             then(self, logical)?;
         }
+        self.observer.emptied_by_merges(merged);
         Ok(())
     }
 

@@ -79,7 +79,7 @@ impl Fast {
         victim: BlockId,
     ) -> Outcome<(), F> {
         drive.count_reclaim(victim);
-        drive.merge_all(drive.pages_of(victim), |drive, logical| match &mut self.sequential {
+        drive.merge_all(victim, |drive, logical| match &mut self.sequential {
             Some(sequential) => sequential.on_full_merge(drive, logical),
             None => Ok(()),
         })?;

@@ -52,7 +52,7 @@ impl Isolation {
         victim: BlockId,
     ) -> Outcome<(), F> {
         match self.kind {
-            IsolationKind::Off => drive.merge_all(drive.pages_of(victim), |_, _| Ok(()))?,
+            IsolationKind::Off => drive.merge_all(victim, |_, _| Ok(()))?,
             IsolationKind::Copy => self.copy(drive, victim)?,
             IsolationKind::InPlace if drive.valid_pages(victim) > 0 => {
                 self.make_room(drive)?;

@@ -13,7 +13,7 @@ use crate::parameters::named;
 use crate::progress::Progress;
 use crate::result::{Config, DriveSummary, ExperimentResult, TimingSummary};
 use crate::run::Prepared;
-use crate::run_options::{Experiment, GENERATOR_DRIVE_WRITES, Length};
+use crate::run_options::{Experiment, GENERATOR_DRIVE_WRITES, Length, of_drive};
 use crate::schedule::{INTERVALS_MAX, Schedule};
 use crate::threads::Threads;
 use crate::versions::{self, Version};
@@ -325,13 +325,11 @@ impl Experiment {
     }
 
     pub(crate) fn writes_max(&self, logical_pages: u32) -> Result<Option<u64>, SimError> {
-        let of_drive = |drives: f64| (drives * f64::from(logical_pages)).round() as u64;
-        let writes = match self.length {
-            Length::OfWorkload if self.ends_by_the_clock()? => return Ok(None),
-            Length::OfWorkload if self.workload.has_end()? && !self.repeats() => return Ok(None),
-            Length::OfWorkload => of_drive(GENERATOR_DRIVE_WRITES),
-            Length::Writes(writes) => writes,
-            Length::DriveWrites(drives) | Length::UntilSteady(drives) => of_drive(drives),
+        let writes = match self.length.writes(logical_pages.into()) {
+            Some(writes) => writes,
+            None if self.ends_by_the_clock()? => return Ok(None),
+            None if self.workload.has_end()? && !self.repeats() => return Ok(None),
+            None => of_drive(GENERATOR_DRIVE_WRITES, logical_pages.into()),
         };
         if writes == 0 { Err(no_writes()) } else { Ok(Some(writes)) }
     }

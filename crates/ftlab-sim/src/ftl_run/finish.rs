@@ -185,6 +185,7 @@ impl FtlRun {
             switch_merges: merges.switch,
             progressive_merges: merges.progressive,
             hurried_merges: merges.hurried,
+            merged_log_blocks: (!seen.merged().is_empty()).then(|| seen.merged().to_vec()),
             steady_waf: settling.steady_waf(),
             waf: totals.waf(),
             media_bytes_per_host_byte,
