@@ -1,6 +1,7 @@
 //! `ftlab cite`: BibTeX of ftlab and of the FTLs that were compared.
 
 use crate::error::CliError;
+use crate::ftls::Ftls;
 use crate::output::print;
 use clap::Args;
 use ftlab_ftl::registry;
@@ -15,7 +16,7 @@ use ftlab_spec::Spec;
 pub(crate) struct CiteArgs {
     /// FTLs, placements or victim rules, with or without parameters.
     #[arg(value_name = "FTL")]
-    ftls: Vec<Spec>,
+    ftls: Vec<Ftls>,
 }
 
 /// The works, by key.
@@ -49,7 +50,7 @@ const SOURCES: [(&str, &str); 22] = [
 
 pub(crate) fn cite(args: &CiteArgs) -> Result<(), CliError> {
     let mut keys = Vec::new();
-    for ftl in &args.ftls {
+    for ftl in &Ftls::all(&args.ftls) {
         for key in keys_of(ftl)? {
             if !keys.contains(&key) {
                 keys.push(key);

@@ -2,7 +2,8 @@
 
 use crate::error::{CliError, Results};
 use crate::figure::{check, write_scoreboard};
-use crate::options::ReadingArgs;
+use crate::ftls::Ftls;
+use crate::options::{ReadingArgs, parse};
 use crate::output::{print, print_json, say, say_not_reused};
 use crate::words::{Choice, Words};
 use clap::Args;
@@ -15,7 +16,7 @@ use ftlab_spec::{Share, Spec};
 use ftlab_trace::replace_file;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
-use std::num::NonZeroUsize;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 /// Compares FTLs over many workloads and drives: the scoreboard.
@@ -35,21 +36,21 @@ pub(crate) struct CompareArgs {
     /// Directory for finished runs and for scoreboard.md, .csv and .svg.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// An FTL with parameters; may be repeated. By default all named FTLs, and the other placements
+    /// An FTL with parameters, or several after commas; may be repeated. By default all named FTLs, and the other placements
     /// with cost-benefit victims.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
-    ftl: Vec<Spec>,
+    ftl: Vec<Ftls>,
     /// The FTL to compare with; if repeated, the best of them in each cell. `rivals` compares each FTL with
     /// the best of all others in the cell, those that know the future left out.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_value = "sepbit")]
-    baseline: Vec<Spec>,
+    baseline: Vec<Ftls>,
     #[command(flatten)]
     drives: DrivesArgs,
     #[command(flatten)]
     reading: ReadingArgs,
     /// Maximum number of threads; by default one per processor.
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
+    threads: Option<NonZeroU32>,
     /// Prints the scoreboard as JSON on standard output, and the tables on standard error.
     #[arg(long)]
     json: bool,
@@ -69,13 +70,13 @@ struct DrivesArgs {
     op: Vec<Share>,
     /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
     /// below 1 GiB.
-    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = parse::<u32>)]
     pages_per_block: Vec<u32>,
     #[command(flatten)]
     drive: Words<DriveOptions, OfAll>,
     /// Maximum number of host page writes; by default a whole trace, or 4 drive writes of a
     /// generator.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     writes: Option<u64>,
     #[command(flatten)]
     run: Words<Experiment, OfAll>,
@@ -103,11 +104,11 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let [markdown_path, csv_path, figure_path] = FILES.map(|name| args.out.join(name));
     check(&figure_path)?;
     let bar = Bar::new(args.quiet, store.len());
-    let threads = args.threads.map_or_else(Threads::processors, usize::from);
+    let threads = args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize);
     let outcomes =
         comparison.run(store, threads, &|done, of, outcome| bar.show(done, of, outcome))?;
     bar.finish();
-    let baseline: Vec<_> = args.baseline.iter().map(Spec::to_string).collect();
+    let baseline: Vec<_> = Ftls::all(&args.baseline).iter().map(Spec::to_string).collect();
     let board = Scoreboard::new(&outcomes, &baseline);
     if board.scores.is_empty() {
         return Err(nothing_to_hold_against(&board));
@@ -137,7 +138,7 @@ fn comparison(args: &CompareArgs) -> Result<Comparison, CliError> {
     let reading = args.reading.open_options(drive.page_bytes);
     let parse = |name: &String| Workload::parse(name, reading.clone());
     let workloads = args.workloads.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-    let ftls = contestants(&args.ftl, &args.baseline)?;
+    let ftls = contestants(&Ftls::all(&args.ftl), &Ftls::all(&args.baseline))?;
     let base = Experiment {
         drive,
         length: drives.writes.map_or(Length::OfWorkload, Length::Writes),

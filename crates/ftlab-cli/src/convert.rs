@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::generator::generator_space;
-use crate::options::ReadingArgs;
+use crate::options::{ReadingArgs, parse};
 use crate::output::{print, print_json};
 use clap::Args;
 use ftlab_sim::Workload;
@@ -36,22 +36,22 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "PHASE")]
     from_phase: Option<String>,
     /// Maximum number of requests of a trace.
-    #[arg(long, value_name = "N", conflicts_with = "writes")]
+    #[arg(long, value_name = "N", value_parser = parse::<u64>, conflicts_with = "writes")]
     limit: Option<u64>,
     /// Number of writes of a generator.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     writes: Option<u64>,
     /// Drive that a generator writes to.
     #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
     logical: Option<ByteSize>,
     /// Logical capacity in pages.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     logical_pages: Option<u64>,
     /// Bytes per page, a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
     page_size: u32,
     /// Seed of a generator; 1 by default.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     seed: Option<u64>,
     /// Writes JSON to standard output.
     #[arg(long)]

@@ -2,7 +2,8 @@
 
 use crate::error::{CliError, Results};
 use crate::figure::{FigureSize, check, write_fit};
-use crate::options::ReadingArgs;
+use crate::ftls::Ftls;
+use crate::options::{ReadingArgs, parse, parse_in};
 use crate::output::{aligned, print, print_json, say, say_not_reused};
 use crate::progress::runs_so_far;
 use crate::table::ruled;
@@ -16,9 +17,9 @@ use ftlab_ftl::page::GcSchedule;
 use ftlab_ftl::registry;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Fill, SimError, Threads, Workload};
-use ftlab_spec::{ByteSize, Share, Spec};
+use ftlab_spec::{ByteSize, Share};
 use serde::Serialize;
-use std::num::NonZeroUsize;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// Finds the drive that explains a series of host and media bytes best: over-provisioning, unit size,
@@ -51,19 +52,19 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', required = true)]
     logical: Vec<ByteSize>,
     /// Pages of the simulated drives. A trace is simulated on a drive of its full size.
-    #[arg(long, value_name = "N", default_value_t = USUAL_PAGES, value_parser = clap::value_parser!(u32).range(16_384..))]
+    #[arg(long, value_name = "N", default_value_t = USUAL_PAGES, value_parser = parse_in(16_384_u32..))]
     pages: u32,
     /// Bytes per page, a multiple of 512; the size of the smallest request saves time.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = ftlab_sim::page_size)]
     page_size: u32,
-    /// An FTL to choose from; may be repeated. By default all that a drive can have.
+    /// An FTL to choose from, or several after commas; may be repeated. By default all that a drive can have.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
-    ftl: Vec<Spec>,
+    ftl: Vec<Ftls>,
     /// Least and most over-provisioning of the coarse grid.
     #[arg(long, value_name = "SHARE..SHARE", value_parser = parse_range)]
     op: Option<(f64, f64)>,
     /// Free units that host writes may not use.
-    #[arg(long, value_name = "UNITS", default_value_t = 4)]
+    #[arg(long, value_name = "UNITS", default_value_t = 4, value_parser = parse::<u32>)]
     reserve: u32,
     /// When garbage is collected, as for `ftlab run`.
     #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
@@ -75,7 +76,7 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     skip: f64,
     /// Seed of generator and random fill.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse::<u64>)]
     seed: u64,
     /// Saves finished runs in this directory, so that the same command resumes where it was stopped.
     #[arg(long, value_name = "DIR")]
@@ -89,8 +90,8 @@ pub(crate) struct FitArgs {
     #[command(flatten)]
     reading: ReadingArgs,
     /// Maximum number of threads; by default one per processor. Results do not depend on it.
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
+    threads: Option<NonZeroU32>,
     /// Prints the fit as JSON on standard output, and the tables on standard error.
     #[arg(long)]
     json: bool,
@@ -123,7 +124,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
         say(&format!("{reused} finished runs are in the store\n"));
     }
     let spinner = runs_so_far(args.quiet);
-    let threads = args.threads.map_or_else(Threads::processors, usize::from);
+    let threads = args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize);
     let fit = question.answer(kept, threads, &|runs| {
         spinner.set_message(format!("{runs} runs"));
     })?;
@@ -166,7 +167,7 @@ fn question(args: &FitArgs, measured: Measured) -> Result<Question, CliError> {
         seed: args.seed,
         ..Experiment::new(workload, Vec::new())
     };
-    let ftls = if args.ftl.is_empty() { possible_ftls() } else { args.ftl.clone() };
+    let ftls = if args.ftl.is_empty() { possible_ftls() } else { Ftls::all(&args.ftl) };
     for ftl in &ftls {
         registry::resolve(ftl).map_err(SimError::from)?;
     }

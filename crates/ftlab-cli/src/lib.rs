@@ -24,6 +24,7 @@ mod files;
 mod fio_command;
 #[cfg(feature = "lab")]
 mod fit;
+mod ftls;
 #[cfg(feature = "lab")]
 mod generator;
 mod header;
@@ -58,6 +59,7 @@ mod words;
 
 #[cfg(not(feature = "lab"))]
 use absent::files;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use ftlab_memory::end_if_no_thread_starts;
 use std::ffi::{OsStr, OsString};
@@ -158,6 +160,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
             // Help that was asked for comes this way, too. Nothing can be done where printing fails.
             let _ = error.print();
             fio_command::say_how_to_give_it(&error, &typed);
+            say_how_threads_are_named(&error);
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
@@ -189,6 +192,16 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
     match result {
         Ok(()) => 0,
         Err(error) => error.report(),
+    }
+}
+
+/// Says what `--jobs` is called.
+fn say_how_threads_are_named(error: &clap::Error) {
+    let unknown = error.get(ContextKind::InvalidArg);
+    if error.kind() == ErrorKind::UnknownArgument
+        && matches!(unknown, Some(ContextValue::String(name)) if name == "--jobs" || name == "-j")
+    {
+        output::say("\nthe number of threads is --threads N, in every command\n");
     }
 }
 

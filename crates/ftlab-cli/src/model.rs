@@ -1,6 +1,8 @@
 //! `ftlab model`: what theory predicts, without simulation.
 
 use crate::error::CliError;
+use crate::ftls::Ftls;
+use crate::options::parse_in;
 use crate::output::{print, print_json};
 use crate::table::ruled;
 use clap::{Args, Subcommand};
@@ -58,12 +60,12 @@ struct CurveArgs {
 
 #[derive(Debug, Args)]
 struct DriveArgs {
-    /// Victim rule: fifo, greedy or d-choices:d=10; may be repeated. By default fifo and greedy.
+    /// Victim rule: fifo, greedy or d-choices:d=10, or several after commas; may be repeated. By default fifo and greedy.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
-    victim: Vec<Spec>,
+    victim: Vec<Ftls>,
     /// Pages per erase block.
     #[arg(long, value_name = "N", default_value_t = 1024,
-        value_parser = clap::value_parser!(u32).range(1..=65_536))]
+        value_parser = parse_in(1_u32..=65_536))]
     pages_per_block: u32,
     /// Writes JSON to standard output.
     #[arg(long)]
@@ -246,7 +248,8 @@ struct VictimPoint {
 }
 
 fn points(op_ratios: &[f64], args: &DriveArgs) -> Result<(), CliError> {
-    let mut victims = args.victim.iter().map(Victim::from_spec).collect::<Result<Vec<_>, _>>()?;
+    let mut victims =
+        Ftls::all(&args.victim).iter().map(Victim::from_spec).collect::<Result<Vec<_>, _>>()?;
     if victims.is_empty() {
         victims = vec![Victim::Fifo, Victim::Greedy];
     }

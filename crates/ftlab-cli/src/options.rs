@@ -5,6 +5,8 @@ use clap::Args;
 use ftlab_spec::Value;
 use ftlab_spec::{ByteSize, SpecError};
 use ftlab_trace::{Layout, OpenOptions};
+#[cfg(feature = "lab")]
+use std::{fmt::Debug, ops::RangeBounds};
 
 /// Options for reading a trace.
 #[derive(Debug, Args)]
@@ -113,6 +115,23 @@ fn parse_percent(text: &str) -> Result<f64, SpecError> {
 #[cfg(feature = "lab")]
 pub(crate) fn parse<T: Value>(text: &str) -> Result<T, String> {
     T::parse(text).ok_or_else(|| format!("{text:?} is not {}", T::expects_for(text)))
+}
+
+/// Such a value, within `range`.
+#[cfg(feature = "lab")]
+pub(crate) fn parse_in<T: Value + PartialOrd, R>(
+    range: R,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    R: RangeBounds<T> + Debug + Clone + Send + Sync + 'static,
+{
+    move |text| {
+        let value = parse::<T>(text)?;
+        let is_within = range.contains(&value);
+        is_within
+            .then_some(value)
+            .ok_or_else(|| format!("{text} is not {} in {range:?}", T::expects()))
+    }
 }
 
 /// A number above 0.

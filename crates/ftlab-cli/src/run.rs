@@ -2,6 +2,7 @@
 
 use crate::error::{CliError, Results};
 use crate::files::FileArgs;
+use crate::ftls::Ftls;
 use crate::header::{header, parsed};
 use crate::options::ReadingArgs;
 use crate::output::{print, print_json, say};
@@ -13,7 +14,6 @@ use crate::words::{OfReport, Words};
 use clap::Args;
 use ftlab_sim::fact::Sheet;
 use ftlab_sim::{DriveOptions, Experiment, ExperimentResult, Workload, summary};
-use ftlab_spec::Spec;
 use std::ffi::OsString;
 
 /// Runs one or more FTLs on a workload and compares their write amplification.
@@ -28,9 +28,9 @@ pub(crate) struct RunArgs {
     /// hotcold:writes=0.9,pages=0.1. See `ftlab list workloads`. Or, last and after --, a command of
     /// fio.
     workload: Option<String>,
-    /// An FTL with parameters; may be repeated. See `ftlab list ftls`.
+    /// An FTL with parameters, or several after commas; may be repeated. See `ftlab list ftls`.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
-    ftl: Vec<Spec>,
+    ftl: Vec<Ftls>,
     #[command(flatten)]
     drive: Words<DriveOptions>,
     #[command(flatten)]
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
             print(text)
         }
     };
-    files.check(&prepared, args.ftl.len())?;
+    files.check(&prepared, experiment.ftls.len())?;
     if !quiet {
         show(&header(&prepared))?;
     }
@@ -123,7 +123,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         drive,
         slowest: args.report.files.slowest(),
         observe: args.report.files.observe(),
-        ..Experiment::new(workload, args.ftl.clone())
+        ..Experiment::new(workload, Ftls::all(&args.ftl))
     };
     args.report.options.apply(args.options.apply(experiment)?)
 }

@@ -1,6 +1,7 @@
 //! `ftlab sweep`: an experiment file, every run of it.
 
 use crate::error::{CliError, Results};
+use crate::options::parse;
 use crate::output::{print, say, say_not_reused};
 use crate::progress::SweepBar;
 use crate::table::ruled;
@@ -13,6 +14,7 @@ use ftlab_sim::format::{grouped, significant};
 use ftlab_trace::replace_file;
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +22,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab sweep op.toml
-  ftlab sweep op.toml --out results --jobs 4
+  ftlab sweep op.toml --out results --threads 4
   ftlab sweep op.toml --out results --shard $SLURM_ARRAY_TASK_ID/16   # a part of it, for a job array
 
 An experiment file:
@@ -43,8 +45,8 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Number of threads; by default one per processor. Results do not depend on it.
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: Option<u16>,
+    #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
+    threads: Option<NonZeroU32>,
     /// Runs part I of N, such as 3/16; any number of processes may share a directory.
     #[arg(long, value_name = "I/N", default_value_t = Shard::WHOLE)]
     shard: Shard,
@@ -80,7 +82,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
         let stem = args.experiment.file_stem().unwrap_or_default();
         PathBuf::from(stem).with_extension("results")
     });
-    let outcome = run(&plan, &directory, args.jobs, args.shard, args.quiet)?;
+    let outcome = run(&plan, &directory, args.threads, args.shard, args.quiet)?;
     let results = read_runs_of(&plan, &directory)?;
     let mut written = Results::default();
     if plan.points.len() <= ROWS_MAX {
@@ -104,14 +106,14 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
 pub(crate) fn run(
     plan: &Plan,
     directory: &Path,
-    jobs: Option<u16>,
+    threads: Option<NonZeroU32>,
     shard: Shard,
     quiet: bool,
 ) -> Result<Outcome, CliError> {
     let mut store = Store::open(directory, shard)?;
     say_not_reused(store.others(), directory);
     let bar = if quiet { SweepBar::hidden() } else { SweepBar::new() };
-    let options = SweepOptions { threads: jobs.map(usize::from), shard };
+    let options = SweepOptions { threads: threads.map(|threads| threads.get() as usize), shard };
     let outcome = run_sweep(plan, &mut store, options, &|status| {
         bar.update(status);
         ControlFlow::Continue(())

@@ -1,6 +1,7 @@
 //! `ftlab teach`: garbage collection step by step, on a drive that is small enough to see every page.
 
 use crate::error::CliError;
+use crate::ftls::Ftls;
 use crate::options::{ReadingArgs, parse};
 use crate::output::say;
 use crate::typed::command;
@@ -8,7 +9,6 @@ use clap::Args;
 use ftlab_report::lesson_page;
 use ftlab_sim::lesson::LessonPlan;
 use ftlab_sim::{Fill, Workload};
-use ftlab_spec::Spec;
 use ftlab_trace::{check_file, replace_file};
 use std::ffi::OsString;
 use std::io::Write;
@@ -27,9 +27,9 @@ pub(crate) struct TeachArgs {
     /// are taken modulo its size.
     #[arg(default_value = "hotcold")]
     workload: String,
-    /// A page-mapped FTL with parameters; up to three, which serve the same writes side by side.
+    /// A page-mapped FTL with parameters, or several after commas; up to three, which serve the same writes side by side.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_values = ["1r-greedy", "2r-fifo"])]
-    ftl: Vec<Spec>,
+    ftl: Vec<Ftls>,
     /// The HTML page.
     #[arg(long, value_name = "FILE.html", default_value = "teach.html")]
     out: PathBuf,
@@ -65,7 +65,7 @@ pub(crate) fn teach(args: &TeachArgs, typed: &[OsString]) -> Result<(), CliError
         writes: args.writes,
         fill: args.fill,
         seed: args.seed,
-        ..LessonPlan::new(Workload::parse(&args.workload, open)?, args.ftl.clone())
+        ..LessonPlan::new(Workload::parse(&args.workload, open)?, Ftls::all(&args.ftl))
     };
     check_file(&args.out)?;
     let mut lesson = plan.run()?;

@@ -26,7 +26,7 @@ use std::path::PathBuf;
   ftlab tune 2r++ trace.parquet --fill sequential --metadata-budget 4B/page
   ftlab tune sepbit zipf:theta=0.9 --logical 1GiB --fill random --trials 200 --validate zipf:theta=0.9
   ftlab tune hazard trace.parquet --fix estimates=kept --space epoch=0.01..0.5 --out hazard-trace
-  ftlab tune 2r-fifo trace.parquet --space 'fallback=raise|greedy' --writes 1000000 --validate rest")]
+  ftlab tune 2r-fifo trace.parquet --space 'fallback=raise|greedy' --writes 1M --validate rest")]
 #[allow(dead_code, reason = "checked here, and handed on as they were typed")]
 pub(crate) struct TuneArgs {
     /// The FTL. Parameters given with it become its defaults and are not searched.
@@ -71,8 +71,8 @@ struct SearchArgs {
     #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
     batch: Option<NonZeroU32>,
     /// Number of threads; by default one per processor. Results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
+    #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
+    threads: Option<NonZeroU32>,
     /// Saves the study in this directory, so that the same command resumes where it was stopped.
     /// Also writes tuning.json, trials.csv and pareto.svg to it.
     #[arg(long, value_name = "DIR")]

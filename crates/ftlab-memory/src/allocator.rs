@@ -78,7 +78,7 @@ fn message(text: &mut impl Write, bytes: usize) -> std::fmt::Result {
         write!(text, " within the {} MiB of ulimit -v", limit >> 20)?;
     }
     text.write_str(
-        "; simulate a smaller drive (--logical), fewer FTLs at a time, with --jobs 1 in a sweep, or raise the limit\n",
+        "; simulate a smaller drive (--logical), fewer FTLs at a time, with --threads 1, or raise the limit\n",
     )
 }
 

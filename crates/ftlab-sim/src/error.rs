@@ -110,8 +110,7 @@ pub enum SimError {
     /// More memory than there is.
     #[error(
         "{ftls} FTLs on this drive need {} of memory, and {} are available; simulate a smaller \
-         drive (--logical), larger pages (--page-size) or fewer FTLs at a time, with --jobs 1 in a sweep and \
-         --threads 1 elsewhere",
+         drive (--logical), larger pages (--page-size) or fewer FTLs at a time, with --threads 1",
         bytes(*needed_bytes),
         bytes(*available_bytes)
     )]
@@ -129,7 +128,7 @@ pub enum SimError {
     /// No threads.
     #[error(
         "the threads cannot be started: {0}; if there is too little memory for them, try --threads 1, simulate a smaller \
-         drive (--logical), fewer FTLs at a time, with --jobs 1 in a sweep, or raise the limit"
+         drive (--logical), fewer FTLs at a time, or raise the limit"
     )]
     Threads(String),
 }

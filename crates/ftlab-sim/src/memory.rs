@@ -230,7 +230,7 @@ mod tests {
             error.starts_with("1000 FTLs on this drive need 8.400 GiB of memory, and 130 MiB are"),
             "{error}"
         );
-        for remedy in ["--logical", "fewer FTLs", "--jobs 1", "--threads 1"] {
+        for remedy in ["--logical", "fewer FTLs", "--threads 1"] {
             assert!(error.contains(remedy), "{error}");
         }
     }

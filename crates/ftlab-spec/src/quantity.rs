@@ -53,6 +53,26 @@ impl fmt::Display for ByteSize {
     }
 }
 
+/// A count as it is typed: `1000000`, `1M` or `1.5k`, where k, M and G are 10^3, 10^6 and 10^9; `None` for anything
+/// else.
+pub(crate) fn whole_number(text: &str) -> Option<u128> {
+    let (number, unit): (_, u128) = match text.char_indices().next_back()? {
+        (at, 'k' | 'K') => (&text[..at], 1_000),
+        (at, 'M') => (&text[..at], 1_000_000),
+        (at, 'G') => (&text[..at], 1_000_000_000),
+        _ => return text.parse().ok(),
+    };
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    let has_decimals =
+        decimals.bytes().all(|digit| digit.is_ascii_digit()) && !number.ends_with('.');
+    let scale = 10_u128.checked_pow(u32::try_from(decimals.len()).ok()?)?;
+    // Without a digit before the point this is no number.
+    let digits = whole.parse::<u128>().ok()?.checked_mul(scale)?;
+    let tail = if decimals.is_empty() { 0 } else { decimals.parse().ok()? };
+    let scaled = digits.checked_add(tail)?.checked_mul(unit)?;
+    (has_decimals && scaled.is_multiple_of(scale)).then(|| scaled / scale)
+}
+
 /// A share of something, typed as `10%` or `0.1`, at least 0 and below `1000%`; above 1 as a percentage only.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Share(pub f64);

@@ -1,5 +1,6 @@
 //! What a parameter may be: types that users type values of.
 
+use crate::quantity::whole_number;
 use crate::{ByteSize, Domain, SpecError};
 use std::fmt::{Debug, Display};
 use std::num::NonZeroU32;
@@ -47,7 +48,7 @@ macro_rules! number_values {
             }
 
             fn parse(text: &str) -> Option<Self> {
-                text.parse().ok()
+                whole_number(text)?.to_string().parse().ok()
             }
 
             fn domain() -> Domain {
@@ -55,9 +56,12 @@ macro_rules! number_values {
             }
 
             fn expects_for(text: &str) -> String {
-                let is_too_large = text.parse::<u128>().is_ok_and(|number| number > 0);
-                let most = if is_too_large { format!(", {} at most", <$type>::MAX) } else { String::new() };
-                Self::expects() + &most
+                let expects = Self::expects();
+                match whole_number(text) {
+                    Some(number) if number > 0 => format!("{expects}, {} at most", <$type>::MAX),
+                    Some(_) => expects,
+                    None => format!("{expects}, such as 1000000 or 1M (k, M and G are 10^3, 10^6 and 10^9)"),
+                }
             }
         }
     )*};
@@ -188,6 +192,34 @@ macro_rules! choices {
 mod tests {
     use super::*;
     use crate::OrAuto;
+
+    #[test]
+    fn counts_have_decimal_suffixes() {
+        for (text, number) in [
+            ("0", 0),
+            ("1M", 1_000_000),
+            ("2k", 2_000),
+            ("2K", 2_000),
+            ("4G", 4_000_000_000),
+            ("1.5M", 1_500_000),
+            ("0.25k", 250),
+            ("+7", 7),
+        ] {
+            assert_eq!(u64::parse(text), Some(number), "{text}");
+        }
+        for text in [
+            "", "M", "1.5", "0.0001k", "1 M", "1MB", "1Mi", "-1k", ".5k", "5.k", "1e6", "1T",
+            "++1", "1.+5k",
+        ] {
+            assert_eq!(u64::parse(text), None, "{text}");
+        }
+        assert_eq!(NonZeroU32::parse("0k"), None);
+        assert_eq!(u32::expects_for("5G"), "a whole number, 4294967295 at most");
+        assert_eq!(
+            NonZeroU32::expects_for("many"),
+            "a whole number of at least 1, such as 1000000 or 1M (k, M and G are 10^3, 10^6 and 10^9)"
+        );
+    }
 
     #[test]
     fn types_and_ranges_tell_what_values_there_are() {

@@ -1,13 +1,14 @@
 //! The arguments of `ftlab advise`.
 
 use crate::figure::FigureSize;
-use crate::options::{ReadingArgs, parse_positive};
+use crate::ftls::Ftls;
+use crate::options::{ReadingArgs, parse, parse_positive};
 use crate::words::{Choice, Words};
 use clap::Args;
 use ftlab_experiments::advise::{Service, Slo, USUAL_FTLS, USUAL_OP_RATIOS};
 use ftlab_sim::{DriveOptions, Experiment};
 use ftlab_spec::{ByteSize, Share, Spec};
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// Finds which FTL reaches a target on a workload, and with how much over-provisioning.
@@ -26,9 +27,9 @@ pub(crate) struct AdviseArgs {
     pub(super) workload: String,
     #[command(flatten)]
     pub(super) target: TargetArgs,
-    /// An FTL to choose from; may be repeated.
+    /// An FTL to choose from, or several after commas; may be repeated.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_values = USUAL_FTLS)]
-    pub(super) ftl: Vec<Spec>,
+    pub(super) ftl: Vec<Ftls>,
     #[command(flatten)]
     pub(super) service: ServiceArgs,
     #[command(flatten)]
@@ -44,8 +45,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "FILE.html")]
     pub(super) report: Option<PathBuf>,
     /// Maximum number of threads; by default one per processor.
-    #[arg(long, value_name = "N")]
-    pub(super) threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
+    pub(super) threads: Option<NonZeroU32>,
     /// Prints the answer as JSON on standard output, and the table on standard error.
     #[arg(long)]
     pub(super) json: bool,
@@ -78,7 +79,7 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]", requires = "slo", default_value = "femu")]
     pub(super) timing: Spec,
     /// Program/erase cycles that a block endures.
-    #[arg(long, value_name = "CYCLES")]
+    #[arg(long, value_name = "CYCLES", value_parser = parse::<NonZeroU32>)]
     pub(super) endurance: Option<NonZeroU32>,
 }
 
@@ -117,7 +118,7 @@ pub(super) struct DriveArgs {
     pub(super) drive: Words<DriveOptions, OfAll>,
     /// Runs N host page writes, at most. By default a trace of two or more drive writes runs twice and counts
     /// the second time; a shorter one, or a generator, runs again and again until write amplification is steady.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     pub(super) writes: Option<u64>,
     /// Runs a trace once, or 4 drive writes of a generator, steady or not.
     #[arg(long, conflicts_with = "writes")]

@@ -9,6 +9,7 @@ use command::command;
 
 use crate::error::{CliError, Results};
 use crate::figure::{check, trade_off_svg, write_trade_off};
+use crate::ftls::Ftls;
 use crate::output::{aligned, print, print_json, say};
 use crate::progress::runs_so_far;
 use crate::report::check_report;
@@ -29,7 +30,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     args.report.as_deref().map(|path| check_report(1, path)).transpose()?;
     let question = question(args)?;
     let spinner = runs_so_far(args.quiet);
-    let threads = args.threads.map_or_else(Threads::processors, usize::from);
+    let threads = args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize);
     let advice = question.answer(threads, &|runs| {
         spinner.set_message(format!("{runs} runs"));
     })?;
@@ -113,7 +114,7 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
         },
         timing: args.target.load.map(|load| timing_at(&args.target.timing, load)).transpose()?,
         endurance_cycles: args.target.endurance.map(NonZeroU32::get),
-        ..Experiment::new(workload, args.ftl.clone())
+        ..Experiment::new(workload, Ftls::all(&args.ftl))
     })?;
     let target = target(args, &base)?;
     let of = &args.service;
@@ -125,7 +126,7 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
     });
     Ok(Question {
         base,
-        ftls: args.ftl.clone(),
+        ftls: Ftls::all(&args.ftl),
         op_ratios: asked.op.clone(),
         target,
         service,

@@ -2,6 +2,7 @@
 
 use super::serving::Serving;
 use crate::error::CliError;
+use crate::options::parse_in;
 use crate::output::say;
 use clap::Args;
 use ftlab_serve::ServeError;
@@ -23,7 +24,7 @@ pub(super) struct NvmeArgs {
     allow_host: Vec<String>,
     /// Divides the drive into N NVMe namespaces of equal size, among which placement handles are
     /// divided too.
-    #[arg(long, value_name = "N", requires = "nvme", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", requires = "nvme", default_value_t = 1, value_parser = parse_in(1_u32..))]
     namespaces: u32,
 }
 

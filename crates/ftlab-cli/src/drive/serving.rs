@@ -3,6 +3,8 @@
 use super::scrubber::Scrubber;
 use super::token::TokenArgs;
 use crate::error::CliError;
+use crate::ftls::Ftls;
+use crate::options::parse;
 use crate::output::say;
 use clap::Args;
 use ftlab_drive::{Drive, Notice, OpenOptions, Recovery, Store, Timing, check_openable};
@@ -52,15 +54,15 @@ pub(crate) struct CompanionArgs {
     #[arg(long, value_name = "DIR", requires = "http")]
     copies: Option<PathBuf>,
     /// Program/erase cycles that a block endures: adds the share of its life that the drive has used to its health.
-    #[arg(long, value_name = "CYCLES")]
+    #[arg(long, value_name = "CYCLES", value_parser = parse::<NonZeroU32>)]
     endurance: Option<NonZeroU32>,
     /// Records the host's operations as a trace; .parquet stores the most detail.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// FTLs that carry out the same operations without data, for comparison:
     /// 1r-greedy,2r-fifo:blk-util=0.4.
-    #[arg(long, value_name = "FTL,...", value_parser = shadows)]
-    shadow: Option<Shadows>,
+    #[arg(long, value_name = "FTL,...")]
+    shadow: Vec<Ftls>,
     /// Delays replies as this flash would: a preset with parameters (`ftlab list timings`).
     #[arg(long, value_name = "TIMING")]
     emulate_latency: Option<Spec>,
@@ -97,25 +99,6 @@ impl CompanionArgs {
         }
         Ok(timing)
     }
-}
-
-/// A list of FTLs.
-#[derive(Debug, Clone)]
-struct Shadows(Vec<Spec>);
-
-/// Commas separate FTLs and their parameters: an item with a value but without a name is a
-/// parameter.
-fn shadows(text: &str) -> Result<Shadows, String> {
-    let mut specs: Vec<String> = Vec::new();
-    for part in text.split(',') {
-        let is_parameter = part.contains('=') && !part.contains(':');
-        match specs.last_mut().filter(|_| is_parameter) {
-            Some(last) => last.extend([",", part]),
-            None => specs.push(part.to_owned()),
-        }
-    }
-    let specs = specs.iter().map(|spec| spec.parse::<Spec>().map_err(|error| error.to_string()));
-    specs.collect::<Result<_, _>>().map(Shadows)
 }
 
 impl From<ServeError> for CliError {
@@ -155,7 +138,7 @@ impl Serving {
         args.check_paths()?;
         let options = CompanionOptions {
             record: args.record.clone(),
-            shadows: args.shadow.clone().map_or_else(Vec::new, |shadows| shadows.0),
+            shadows: Ftls::all(&args.shadow),
             names_streams,
             emulated_latency: args.emulate_latency.as_ref().map(ToString::to_string),
         };
@@ -352,21 +335,5 @@ impl Interrupts {
             }
             std::thread::sleep(TICK);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commas_separate_ftls_and_parameters() {
-        let names = |text: &str| -> Vec<String> {
-            shadows(text).unwrap().0.iter().map(ToString::to_string).collect()
-        };
-        assert_eq!(names("1r-greedy,2r-fifo"), ["1r-greedy", "2r-fifo"]);
-        let wolf = "wolf:q=3,allocation=sqrt,sep-gc/greedy";
-        assert_eq!(names(wolf), ["wolf:q=3,allocation=sqrt", "sep-gc/greedy"]);
-        assert!(shadows("1r-greedy,,2r").is_err());
     }
 }

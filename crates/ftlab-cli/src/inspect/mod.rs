@@ -8,7 +8,7 @@ mod statistics;
 use crate::error::{CliError, Results};
 use crate::figure::{self, FIGURES, Figure, FigureSize, Kind};
 use crate::generator::generator_space;
-use crate::options::ReadingArgs;
+use crate::options::{ReadingArgs, parse, parse_in};
 use crate::output::{print, print_json, say};
 use crate::progress::with_spinner;
 use crate::report::check_report;
@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
   ftlab inspect trace.parquet --from run
   ftlab inspect a.parquet b.parquet --figures figures
   ftlab inspect trace.parquet --report workload.html
-  ftlab inspect zipf:theta=0.9 --logical 8GiB --writes 10000000 --figure skew=skew.png
+  ftlab inspect zipf:theta=0.9 --logical 8GiB --writes 10M --figure skew=skew.png
 
 docs/inspect.md explains each statistic.")]
 pub(crate) struct InspectArgs {
@@ -53,10 +53,10 @@ pub(crate) struct InspectArgs {
     #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
     logical: Option<ByteSize>,
     /// Logical capacity in pages.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     logical_pages: Option<u64>,
     /// Seed of a generator; 1 by default.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     seed: Option<u64>,
     /// Maximum memory for the pages written, 16 bytes each.
     #[arg(long, value_name = "SIZE", default_value_t = ByteSize(4 << 30))]
@@ -83,7 +83,7 @@ struct PartArgs {
     #[arg(long, value_name = "PHASE", conflicts_with_all = ["from", "until"])]
     phase: Option<String>,
     /// Maximum number of page writes; required for generators without an end.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = parse_in(1_u64..))]
     writes: Option<u64>,
 }
 

@@ -8,6 +8,7 @@ mod splits;
 
 use crate::error::CliError;
 use crate::figure::FigureSize;
+use crate::options::parse;
 use crate::output::{print, say};
 use crate::sweep::{report_failures, run};
 use clap::Args;
@@ -17,6 +18,7 @@ use ftlab_experiments::sweep::{
 };
 use page::{Page, Took};
 use std::fs;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -50,8 +52,8 @@ pub(crate) struct ReproduceArgs {
     #[command(flatten)]
     size: FigureSize,
     /// Number of threads; by default one per processor.
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: Option<u16>,
+    #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
+    threads: Option<NonZeroU32>,
     /// Shows no progress.
     #[arg(long, short)]
     quiet: bool,
@@ -112,7 +114,7 @@ fn one(
     let numbers: Box<dyn Numbers + '_> = match plan.file.kind {
         Kind::Runs => {
             let store = args.store.clone().unwrap_or_else(|| args.out.join("runs"));
-            let outcome = run(&plan, &store, args.jobs, Shard::WHOLE, args.quiet)?;
+            let outcome = run(&plan, &store, args.threads, Shard::WHOLE, args.quiet)?;
             all.failures.extend(outcome.failures);
             let results = read_runs_of(&plan, &store)?;
             let runs = results.values().flat_map(|stored| &stored.result.runs);

@@ -57,6 +57,23 @@ fn an_unknown_ftl_is_refused_with_the_nearest_ones_and_how_others_are_named() {
 }
 
 #[test]
+fn counts_and_lists_say_what_may_be_typed() {
+    let place = Place::new();
+    let run = "run uniform --logical 8MiB --ftl 2r++";
+    for (more, parts) in [
+        ("--writes 1MB", &["\"1MB\" is not a whole number, such as 1000000 or 1M", "--writes"][..]),
+        ("--seed 1.5", &["\"1.5\" is not a whole number", "k, M and G"]),
+        ("--ftl 1r-greedy,blk-util=0.4", &["a colon precedes the first: 1r-greedy:blk-util=0.4"]),
+        ("--ftl 1r-greedy,,2r++", &["a comma too many"]),
+    ] {
+        place.ftlab(&format!("{run} {more}")).fails(2, parts);
+    }
+    for command in ["run uniform --jobs 2", "run uniform -j 2"] {
+        place.ftlab(command).fails(2, &["the number of threads is --threads N"]);
+    }
+}
+
+#[test]
 fn an_unknown_parameter_is_refused_with_those_there_are() {
     let place = Place::new();
     place

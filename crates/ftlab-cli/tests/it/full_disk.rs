@@ -106,7 +106,7 @@ const CASES: &[Case] = &[
         then: &["f.svg", "r.html", "r/results.json", "r/series.parquet"],
     },
     Case {
-        command: "sweep sweep.toml --out d/s --jobs 1",
+        command: "sweep sweep.toml --out d/s --threads 1",
         kib: 32,
         says: &["d/s/part-1-of-1-", FINISHED_KEPT],
         left: &["s/.lock-1-of-1", "s/part-1-of-1-*.parquet"],

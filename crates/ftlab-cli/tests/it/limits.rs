@@ -57,7 +57,7 @@ fn succeeds_or_says_why(place: &Place, arguments: &str, limits_mib: &[u64]) {
         }
         refused += 1;
         assert_eq!(output.code, 1, "{what}");
-        for part in ["error: ", "memory", "--logical", "fewer FTLs", "--jobs 1"] {
+        for part in ["error: ", "memory", "--logical", "fewer FTLs", "--threads 1"] {
             assert!(output.stderr.contains(part), "{what}");
         }
         assert!(!output.stderr.contains("memory allocation of"), "{what}");
@@ -100,7 +100,7 @@ fn what_decodes_and_watches_in_little_memory_is_enough_or_an_error() {
     // What does not fit beside another run waits for it.
     succeeds_or_says_why(
         &place,
-        "sweep sweep.toml --jobs 3 --quiet --out OUT",
+        "sweep sweep.toml --threads 3 --quiet --out OUT",
         &[50, 75, 100, 150, 200, 800],
     );
 }

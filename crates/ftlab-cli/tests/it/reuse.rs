@@ -99,7 +99,7 @@ fn a_sweep_repeats_whatever_is_different_and_nothing_else() {
     fs::create_dir(place.path().join("copies")).unwrap();
     fs::rename(place.path().join("trace.u32"), place.path().join("copies/other.name")).unwrap();
     place.write("exp.toml", EXPERIMENT.replace("trace.u32", "copies/other.name"));
-    assert_eq!(counts(&place.ftlab("sweep exp.toml --out out --jobs 1")), (0, 2));
+    assert_eq!(counts(&place.ftlab("sweep exp.toml --out out --threads 1")), (0, 2));
     let moved = EXPERIMENT.replace("trace.u32", "copies/other.name");
     for (old, new) in [
         ("logical-pages = 8192", "logical-pages = 8448"),

@@ -894,3 +894,20 @@ fn an_address_beyond_the_drive_is_reported_with_the_last_one() {
     let parts = ["a write of page 10240", "the last page of the trace is 20480", "--logical 81MiB"];
     place.ftlab(run).fails(1, &parts);
 }
+
+#[test]
+fn a_list_of_ftls_and_a_count_with_a_suffix_are_the_same_as_in_full() {
+    let place = Place::new();
+    let run = "run uniform --logical 8MiB --op 20% --json --quiet";
+    let short = place.ftlab(&format!("{run} --writes 4k --ftl 1r-greedy,2r-fifo:blk-util=0.4"));
+    let long =
+        place.ftlab(&format!("{run} --writes 4000 --ftl 1r-greedy --ftl 2r-fifo:blk-util=0.4"));
+    let ftls = |of: &Output| -> Vec<_> {
+        let result = of.json();
+        let runs = result["runs"].as_array().unwrap().iter();
+        runs.map(|run| (run["ftl"].clone(), run["host_writes"].clone(), run["waf"].clone()))
+            .collect()
+    };
+    assert_eq!(ftls(&short).len(), 2, "{}", short.stderr);
+    assert_eq!(ftls(&short), ftls(&long));
+}

@@ -46,7 +46,7 @@ fn a_sweep_that_is_killed_loses_no_finished_run_and_repeats_none() {
     // Killed three times, each time after a few more finished runs.
     while kills < 3 {
         let mut child = place
-            .command("sweep exp.toml --out out --jobs 2")
+            .command("sweep exp.toml --out out --threads 2")
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
