@@ -5,6 +5,7 @@ use crate::figure::{check, write_scoreboard};
 use crate::ftls::Ftls;
 use crate::options::{ReadingArgs, parse};
 use crate::output::{print, print_json, say, say_not_reused};
+use crate::progress::advance;
 use crate::words::{Choice, Words};
 use clap::Args;
 use ftlab_experiments::Stop;
@@ -229,7 +230,7 @@ impl Bar {
 
     fn show(&self, done: usize, of: usize, outcome: &Outcome) {
         self.0.set_length(of as u64);
-        self.0.set_position(done as u64);
+        advance(&self.0, done as u64);
         let Outcome { cell, run } = outcome;
         let waf = run.as_ref().map_or_else(|_| "-".to_owned(), |run| format!("{:.3}", run.waf));
         self.0.set_message(format!("{} on {}: WAF {waf}", cell.ftl, cell.workload));

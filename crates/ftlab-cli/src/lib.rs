@@ -48,6 +48,8 @@ mod reproduce;
 mod run;
 #[cfg(feature = "lab")]
 mod sweep;
+#[cfg(feature = "lab")]
+mod sweep_table;
 mod table;
 #[cfg(feature = "lab")]
 mod teach;
@@ -148,7 +150,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
     if let Some(error) = absent::absent_command(&typed) {
         return error.report();
     }
-    let mut commands = Cli::command();
+    let mut commands = all_commands();
     let words = std::iter::once("ftlab".into()).chain(fio_command::as_workload(&typed));
     let parsed = commands.try_get_matches_from_mut(words).and_then(|matches| {
         let parsed = Cli::from_arg_matches(&matches)?;
@@ -177,9 +179,9 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
         #[cfg(feature = "live")]
         Command::Drive(args) => drive::drive(&args),
         #[cfg(feature = "completions")]
-        Command::Completions(args) => completions::completions(&args, Cli::command()),
+        Command::Completions(args) => completions::completions(&args, all_commands()),
         #[cfg(feature = "completions")]
-        Command::Man(args) => completions::man(&args, Cli::command()),
+        Command::Man(args) => completions::man(&args, all_commands()),
         // It takes the arguments as typed, to pass them on.
         #[cfg(feature = "lab")]
         Command::Tune(_) => match (commands.find_subcommand("tune"), matches.subcommand()) {
@@ -193,6 +195,38 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
         Ok(()) => 0,
         Err(error) => error.report(),
     }
+}
+
+/// Options of `ftlab run` that -h shows; --help shows all.
+const RUN_OFTEN: [&str; 19] = [
+    "workload",
+    "ftl",
+    "logical",
+    "op",
+    "pages_per_block",
+    "timing",
+    "fill",
+    "writes",
+    "drive_writes",
+    "until",
+    "repeat",
+    "seed",
+    "threads",
+    "out",
+    "report",
+    "format",
+    "volume",
+    "json",
+    "quiet",
+];
+
+/// All commands.
+fn all_commands() -> clap::Command {
+    let often = |argument: clap::Arg| {
+        let is_often = RUN_OFTEN.contains(&argument.get_id().as_str());
+        argument.hide_short_help(!is_often)
+    };
+    Cli::command().mut_subcommand("run", |run| run.mut_args(often))
 }
 
 /// Says what `--jobs` is called.

@@ -90,6 +90,12 @@ impl ReadingArgs {
         words
     }
 
+    /// Whether several volumes get places in one address space.
+    #[cfg(feature = "lab")]
+    pub(crate) fn lays_out(&self) -> bool {
+        self.side_by_side.is_some() || self.compact.is_some()
+    }
+
     fn layout(&self, page_bytes: u32) -> Layout {
         match (self.compact, self.side_by_side) {
             (Some(Piece::Page), _) => Layout::Pieces(u64::from(page_bytes)),

@@ -7,7 +7,7 @@ use crate::header::{header, parsed};
 use crate::options::ReadingArgs;
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
-use crate::table::{fdp, notes, sheet};
+use crate::table::{Width, fdp, notes, sheet};
 use crate::times::times;
 use crate::typed::command;
 use crate::words::{OfReport, Words};
@@ -48,6 +48,9 @@ struct ReportArgs {
     options: Words<Experiment, OfReport>,
     #[command(flatten)]
     files: FileArgs,
+    /// Shows all columns of tables, instead of those that fit in 80 characters.
+    #[arg(long)]
+    wide: bool,
     /// Writes JSON to standard output; everything else goes to standard error.
     #[arg(long)]
     json: bool,
@@ -89,8 +92,9 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     let mut result = prepared.run(&mut bar)?;
     result.command = Some(command(typed));
     bar.finish();
+    let width = if args.report.wide { Width::Wide } else { Width::Narrow };
     let mut results = Results::default();
-    results.note(show(&text(&result, quiet)));
+    results.note(show(&text(&result, quiet, width)));
     if json {
         results.note(print_json(&result));
     }
@@ -99,12 +103,12 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
 }
 
 /// Everything that is printed of a result.
-fn text(result: &ExperimentResult, quiet: bool) -> String {
+fn text(result: &ExperimentResult, quiet: bool, width: Width) -> String {
     let parsed = if quiet { String::new() } else { parsed(result) };
-    let sheet = |of| sheet(result, of);
+    let sheet = |of| sheet(result, of, width);
     let tables = [
         sheet(Sheet::Runs),
-        times(result),
+        times(result, width),
         sheet(Sheet::Refresh),
         sheet(Sheet::Slc),
         sheet(Sheet::Wear),

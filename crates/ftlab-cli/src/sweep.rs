@@ -4,13 +4,14 @@ use crate::error::{CliError, Results};
 use crate::options::parse;
 use crate::output::{print, say, say_not_reused};
 use crate::progress::SweepBar;
-use crate::table::ruled;
+use crate::sweep_table::{SweepTable, TableFile};
+use crate::table::csv_line;
 use clap::Args;
 use ftlab_experiments::sweep::{
-    ExperimentFile, Kind, Metric, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions,
+    ExperimentFile, Kind, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions,
     read_runs_of, sweep as run_sweep,
 };
-use ftlab_sim::format::{grouped, significant};
+use ftlab_sim::format::grouped;
 use ftlab_trace::replace_file;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -19,10 +20,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// Runs every point of an experiment file, on all processors; resumes a stopped sweep.
+///
+/// Ends with a table: a line for each cell, with means and standard deviations over its seeds.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab sweep op.toml
   ftlab sweep op.toml --out results --threads 4
+  ftlab sweep op.toml --table op.tex --table op.csv
   ftlab sweep op.toml --out results --shard $SLURM_ARRAY_TASK_ID/16   # a part of it, for a job array
 
 An experiment file:
@@ -44,6 +48,10 @@ pub(crate) struct SweepArgs {
     /// are not repeated. By default the name of the experiment with .results.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Writes the table to this file, which ends in .tex (LaTeX with booktabs), .md (Markdown) or .csv; may be
+    /// repeated.
+    #[arg(long, value_name = "FILE")]
+    table: Vec<TableFile>,
     /// Number of threads; by default one per processor. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
     threads: Option<NonZeroU32>,
@@ -61,7 +69,7 @@ pub(crate) struct SweepArgs {
     quiet: bool,
 }
 
-/// Most points to show as a table; larger results are in results.csv only.
+/// Most cells to show as a table; larger results are in files only.
 const ROWS_MAX: usize = 60;
 
 pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
@@ -85,8 +93,13 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
     let outcome = run(&plan, &directory, args.threads, args.shard, args.quiet)?;
     let results = read_runs_of(&plan, &directory)?;
     let mut written = Results::default();
-    if plan.points.len() <= ROWS_MAX {
-        written.note(print(&table(&plan, &results)));
+    let table = SweepTable::new(&plan, &results);
+    if table.len() <= ROWS_MAX {
+        written.note(print(&table.terminal()));
+    }
+    for file in &args.table {
+        let result = file.write(&table);
+        written.note(result.map(|()| say(&format!("wrote {}\n", file.path().display()))));
     }
     let csv = directory.join("results.csv");
     let csv_written = write_csv(&plan, &results, &csv);
@@ -149,36 +162,6 @@ fn summary(plan: &Plan) -> String {
     )
 }
 
-/// The columns of the table after the axes.
-const METRICS: [(&str, &str, i32); 5] = [
-    ("waf", "WAF", 5),
-    ("waf-last-tenth", "WAF,\nlast 10%", 5),
-    ("victims-valid", "victims\nvalid", 3),
-    ("cold-region", "cold\nregion", 3),
-    ("response-mean", "response\nms", 4),
-];
-
-fn table(plan: &Plan, results: &BTreeMap<String, StoredRun>) -> String {
-    let axes = plan.varying_axes();
-    let value = |metric: &str, run: &str| {
-        Metric::find(metric).ok().and_then(|metric| metric.of(results.get(run)?))
-    };
-    let has = |metric: &str| plan.points.iter().any(|point| value(metric, &point.run).is_some());
-    let metrics: Vec<_> = METRICS.into_iter().filter(|(name, ..)| has(name)).collect();
-    let headings = axes.iter().map(|axis| (*axis).to_owned());
-    let headings: Vec<String> =
-        headings.chain(metrics.iter().map(|(_, heading, _)| (*heading).to_owned())).collect();
-    let rows = plan.points.iter().map(|point| {
-        let labels = axes.iter().map(|axis| point.label(axis).unwrap_or("-").to_owned());
-        let numbers = metrics.iter().map(|(name, _, digits)| {
-            value(name, &point.run)
-                .map_or_else(|| "-".into(), |number| significant(number, *digits))
-        });
-        labels.chain(numbers).collect::<Vec<_>>()
-    });
-    if metrics.is_empty() { String::new() } else { ruled(&headings, rows) }
-}
-
 /// Every point with a result: its axes, and every metric that it has.
 pub(crate) fn write_csv(
     plan: &Plan,
@@ -188,26 +171,14 @@ pub(crate) fn write_csv(
     let axes = plan.axes();
     let metrics = &ftlab_experiments::sweep::METRICS;
     let names = axes.iter().copied().chain(metrics.iter().map(|metric| metric.name));
-    let mut text = line(names.map(str::to_owned));
+    let mut text = csv_line(names.map(str::to_owned));
     for point in &plan.points {
         let Some(stored) = results.get(&point.run) else { continue };
         let labels = axes.iter().map(|axis| point.label(axis).unwrap_or_default().to_owned());
         let numbers = metrics
             .iter()
             .map(|metric| metric.of(stored).map_or_else(String::new, |number| number.to_string()));
-        text += &line(labels.chain(numbers));
+        text += &csv_line(labels.chain(numbers));
     }
     Ok(replace_file(path, |file| file.write_all(text.as_bytes()))?)
-}
-
-/// A line of CSV.
-pub(crate) fn line(cells: impl Iterator<Item = String>) -> String {
-    let quoted = cells.map(|cell| {
-        if cell.contains([',', '"', '\n']) {
-            format!("\"{}\"", cell.replace('"', "\"\""))
-        } else {
-            cell
-        }
-    });
-    quoted.collect::<Vec<_>>().join(",") + "\n"
 }

@@ -22,34 +22,72 @@ const LINES: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .bottom_border(LineStyle::none().fill('─').junction('─'));
 
-/// A column: its heading, when it is there, and the fact that it shows.
-type Column = ((&'static str, When), &'static Fact<RunResult>);
+/// A column: its heading, when it is there, when it is left out, and the fact that it shows.
+type Column = ((&'static str, When, u8), &'static Fact<RunResult>);
+
+/// Characters of a line of a table, unless all columns are asked for.
+const WIDTH_MAX: usize = 80;
+
+/// Which columns a table has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// As many as fit in 80 characters.
+    Narrow,
+    /// All.
+    Wide,
+}
 
 /// The table of the facts that are shown on `sheet`: a line for each run that has what is always there; empty if none
-/// has.
-pub(crate) fn sheet(result: &ExperimentResult, of: Sheet) -> String {
+/// has. What a narrow one leaves out is named below it.
+pub(crate) fn sheet(result: &ExperimentResult, of: Sheet, width: Width) -> String {
     let mut columns: Vec<Column> = shown(|shown| match *shown {
-        Shown::Table { sheet, at, heading, when } if sheet == of => Some((at, (heading, when))),
+        Shown::Table { sheet, at, heading, when, spare } if sheet == of => {
+            Some((at, (heading, when, spare)))
+        }
         _ => None,
     });
-    columns.retain(|((_, when), fact)| match when {
+    columns.retain(|((_, when, _), fact)| match when {
         When::Always | When::Known | When::WithBuffer | When::WithQueues => true,
         When::Told => result.runs.iter().any(|run| fact.of(run).is_some()),
         When::Nonzero => result.runs.iter().any(|run| is_nonzero(fact.of(run).as_ref())),
         When::InPart => result.runs.iter().any(RunResult::has_parts),
     });
-    let rows: Vec<_> = result.runs.iter().filter_map(|run| line(run, &columns)).collect();
+    let mut left_out = Vec::new();
+    loop {
+        let text = ruled_sheet(result, of, &columns);
+        let last = columns.iter().enumerate().max_by_key(|(_, ((_, _, spare), _))| *spare);
+        let last = last.filter(|(_, ((_, _, spare), _))| *spare > 0).map(|(at, _)| at);
+        let is_short = text.lines().all(|line| line.chars().count() <= WIDTH_MAX);
+        match last.filter(|_| width == Width::Narrow && !is_short) {
+            Some(at) => left_out.push(columns.remove(at)),
+            None => return text + &named(left_out),
+        }
+    }
+}
+
+/// The columns that a table has not, in their order.
+fn named(mut left_out: Vec<Column>) -> String {
+    if left_out.is_empty() {
+        return String::new();
+    }
+    left_out.reverse();
+    let names = left_out.iter().map(|((heading, ..), _)| heading.replace('\n', " "));
+    format!("--wide adds: {}\n\n", names.collect::<Vec<_>>().join(", "))
+}
+
+fn ruled_sheet(result: &ExperimentResult, of: Sheet, columns: &[Column]) -> String {
+    let rows: Vec<_> = result.runs.iter().filter_map(|run| line(run, columns)).collect();
     if rows.is_empty() {
         return String::new();
     }
-    let in_part = columns.iter().any(|((_, when), _)| *when == When::InPart);
-    let has_steady = columns.iter().any(|((heading, _), _)| *heading == STEADY);
+    let in_part = columns.iter().any(|((_, when, _), _)| *when == When::InPart);
+    let has_steady = columns.iter().any(|((heading, ..), _)| *heading == STEADY);
     let heading = |heading| match heading {
         WAF if has_steady => WAF_OF_RUN,
         WAF if in_part => WAF_OF_PAGES,
         other => other,
     };
-    let headings = columns.iter().map(|((text, _), _)| heading(*text));
+    let headings = columns.iter().map(|((text, ..), _)| heading(*text));
     let headings: Vec<_> =
         std::iter::once(of.heading()).chain(headings).map(str::to_owned).collect();
     ruled(&headings, rows)
@@ -62,7 +100,7 @@ fn is_nonzero(value: Option<&Value>) -> bool {
 /// The line of a run; none if it lacks what is always there.
 fn line(run: &RunResult, columns: &[Column]) -> Option<Vec<String>> {
     let mut cells = vec![run.ftl.clone()];
-    for ((_, when), fact) in columns {
+    for ((_, when, _), fact) in columns {
         let value = fact.of(run).filter(|of| *when != When::Nonzero || is_nonzero(Some(of)));
         cells.push(match value {
             Some(value) => cell(fact, &value),
@@ -261,4 +299,17 @@ pub(crate) fn ruled<R: AsRef<[String]>>(
         column.set_cell_alignment(alignment);
     }
     format!("{table}\n\n")
+}
+
+/// A line of CSV.
+#[cfg(feature = "lab")]
+pub(crate) fn csv_line(cells: impl Iterator<Item = String>) -> String {
+    let quoted = cells.map(|cell| {
+        if cell.contains([',', '"', '\n']) {
+            format!("\"{}\"", cell.replace('"', "\"\""))
+        } else {
+            cell
+        }
+    });
+    quoted.collect::<Vec<_>>().join(",") + "\n"
 }

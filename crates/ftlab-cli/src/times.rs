@@ -1,6 +1,6 @@
 //! Tables of response times, and of what LUNs and channels did.
 
-use crate::table::{ruled, sheet};
+use crate::table::{Width, ruled, sheet};
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::fact::{Fact, Facts, Sheet, Shown, When, shown_of};
 use ftlab_sim::format::grouped;
@@ -8,7 +8,7 @@ use ftlab_sim::result::{GroupResult, RequestsResult, ResponseSummary, TimingResu
 use std::sync::LazyLock;
 
 /// The tables of response times and of LUN activity; empty if time was not simulated.
-pub(crate) fn times(result: &ExperimentResult) -> String {
+pub(crate) fn times(result: &ExperimentResult, width: Width) -> String {
     let runs: Vec<_> = result
         .runs
         .iter()
@@ -19,12 +19,12 @@ pub(crate) fn times(result: &ExperimentResult) -> String {
     }
     let requests: Vec<_> = runs.iter().flat_map(|(ftl, time)| requests(ftl, time)).collect();
     let responses = if requests.is_empty() {
-        sheet(result, Sheet::Responses)
+        sheet(result, Sheet::Responses, width)
     } else {
         ruled(&request_headings(Sheet::Requests), requests)
     };
     let buffers: String = runs.iter().filter_map(|(ftl, time)| buffer(ftl, time)).collect();
-    responses + &groups(&runs) + &buffers + &waits(&runs) + &sheet(result, Sheet::Luns)
+    responses + &groups(&runs) + &buffers + &waits(&runs) + &sheet(result, Sheet::Luns, width)
 }
 
 /// What is told of how long requests took.
@@ -108,7 +108,7 @@ fn waits(runs: &[(String, &TimingResult)]) -> String {
         runs.iter().any(|(_, time)| time.requests.as_ref().is_some_and(has))
     };
     let mut columns = shown_of(WAITS.iter(), |shown| match *shown {
-        Shown::Table { sheet: Sheet::Waits, at, heading, when } => Some((at, (heading, when))),
+        Shown::Table { sheet: Sheet::Waits, at, heading, when, .. } => Some((at, (heading, when))),
         _ => None,
     });
     columns.retain(|((_, when), _)| match when {

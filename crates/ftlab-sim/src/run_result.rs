@@ -3,8 +3,8 @@
 use crate::causes::{ErasesByCause, ProgramsByCause};
 use crate::erase_counts::EraseCounts;
 use crate::fact::{
-    Column, Fact, Facts, Kind, Measured, Sheet, Shown, Value, When, facts, report, shown_of, sweep,
-    tell,
+    Column, Fact, Facts, Kind, Measured, Sheet, Shown, Value, When, facts, report, shown_of, spare,
+    sweep, table, tell,
 };
 use crate::fdp::FdpStatistics;
 use crate::format::significant;
@@ -128,7 +128,7 @@ facts! {
         ];
         /// Valid pages that garbage collection moved, copies of merges not included.
         relocations: u64 = Count, "pages", from "the FTL" [
-            table(Runs, 40, "relocations", Known),
+            spare(3, table(Runs, 40, "relocations", Known)),
             report(Runs, 40, "relocations", "Valid pages that garbage collection moved", Known),
             stored(30, "relocations", Whole),
             compared(40, "relocations"),
@@ -140,7 +140,7 @@ facts! {
         slc: Option<SlcResult> => tell;
         /// Blocks erased, those of an SLC cache included.
         erases: u64 = Count, "blocks", from "the FTL" [
-            table(Runs, 60, "erases", Known),
+            spare(2, table(Runs, 60, "erases", Known)),
             report(Runs, 90, "erases", "Blocks erased", Known),
             sweep(200, "erases", "blocks erased"),
             stored(50, "erases", Whole),
@@ -166,7 +166,7 @@ facts! {
         collections: u64 = Count, "collections", from "the FTL";
         /// Pages that merges copied; like all counts of merges 0 but for hybrid-mapped FTLs.
         merge_copies: u64 = Count, "pages", from "the FTL" [
-            table(Runs, 50, "merge\ncopies", Nonzero),
+            spare(4, table(Runs, 50, "merge\ncopies", Nonzero)),
             report(Runs, 80, "merge copies", "Pages that merges of a hybrid-mapped FTL copied", Nonzero),
             stored(40, "merge_copies", Whole),
             compared(50, "merge_copies"),
@@ -266,7 +266,7 @@ facts! {
         /// Share of the drive's erase blocks that hold pages of cold streams, at the end; none if the FTL
         /// has no cold stream.
         cold_region_share: Option<f64> = Share, "", from "the FTL" [
-            table(Runs, 80, "cold\nregion", Known),
+            spare(5, table(Runs, 80, "cold\nregion", Known)),
             report(Runs, 110, "cold region", "Share of the blocks in cold streams at the end", Known),
             sweep(260, "cold-region", "share of the blocks that are the cold region at the end"),
             stored(110, "cold_region_share", Optional),
@@ -298,13 +298,13 @@ facts! {
         ];
         /// Nanoseconds in the FTL per host write, collections excluded, but merges included.
         nanoseconds_per_host_write: f64 = Time(3), "ns", from "this machine" [
-            table(Runs, 100, "ns per\nwrite", Known),
+            spare(7, table(Runs, 100, "ns per\nwrite", Known)),
             sweep(550, "ns-per-write", "nanoseconds here per host write, collections excluded"),
         ];
         /// Nanoseconds in collections (choice of victims and erases included) per relocation; none if
         /// collections moved nothing.
         nanoseconds_per_relocation: Option<f64> = Time(3), "ns", from "this machine" [
-            table(Runs, 110, "ns per\nmove", Known),
+            spare(8, table(Runs, 110, "ns per\nmove", Known)),
         ];
         /// Time on the simulated flash; none if it is not simulated.
         timing: Option<TimingResult> => tell;
@@ -330,7 +330,7 @@ facts! {
     pub struct VictimValidShare {
         /// The mean; none if nothing was collected.
         mean: Option<f64> = Share, "", from "the FTL" [
-            table(Runs, 70, "victims\nvalid", Known),
+            spare(1, table(Runs, 70, "victims\nvalid", Known)),
             report(Runs, 100, "victims valid", "Mean share of pages still valid in the blocks collected", Known),
             sweep(230, "victims-valid", "mean valid share of collected blocks"),
             stored(100, "victim_valid_share", Optional),
@@ -460,7 +460,7 @@ facts! {
         metadata: String;
         /// The bytes that this makes on this drive.
         metadata_bytes: u64 = Count, "bytes", from "the FTL" [
-            table(Runs, 90, "metadata", Known),
+            spare(6, table(Runs, 90, "metadata", Known)),
             report(
                 Runs,
                 120,
@@ -499,8 +499,7 @@ fn derived() -> Vec<Fact<RunResult>> {
     let of_relocations = |run: &RunResult, pages: u64| {
         Some(Value::Real(pages as f64 / run.relocations.max(1) as f64))
     };
-    let share =
-        |sheet, at| Shown::Table { sheet, at, heading: "of\nrelocations", when: When::Always };
+    let share = |sheet, at| table(sheet, at, "of\nrelocations", When::Always);
     let mut facts = vec![
         Fact::new(
             "refresh.share",

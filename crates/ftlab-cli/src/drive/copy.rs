@@ -31,6 +31,9 @@ pub(crate) struct CopyArgs {
     ftl: Option<Spec>,
     #[command(flatten)]
     token: TokenArgs,
+    /// Shows no progress.
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 pub(crate) fn copy(args: &CopyArgs) -> Result<(), CliError> {
@@ -54,8 +57,8 @@ pub(crate) fn copy(args: &CopyArgs) -> Result<(), CliError> {
 
 type Made = (String, u32, Vec<u32>);
 
-fn bar(pages: u32) -> ProgressBar {
-    if std::io::stderr().is_terminal() {
+fn bar(pages: u32, quiet: bool) -> ProgressBar {
+    if !quiet && std::io::stderr().is_terminal() {
         ProgressBar::new(pages.into())
     } else {
         ProgressBar::hidden()
@@ -66,7 +69,7 @@ fn copy_file(args: &CopyArgs) -> Result<Made, CliError> {
     check_openable(&args.drive)?;
     let options = OpenOptions { read_only: true, ..OpenOptions::default() };
     let drive = Drive::open(&args.drive, options)?;
-    let bar = bar(drive.logical_pages());
+    let bar = bar(drive.logical_pages(), args.quiet);
     let copied = drive.copy(&args.to, args.ftl.clone(), |pages| {
         bar.set_position(pages.into());
         true
@@ -82,7 +85,7 @@ fn copy_served(args: &CopyArgs, url: &str) -> Result<Made, CliError> {
     let name = name(&args.to)?;
     let order = CopyOrder { name, ftl: args.ftl.as_ref().map(ToString::to_string) };
     let mut status: CopyStatus = post_json(url, "/api/copy", token.as_deref(), &order)?;
-    let bar = bar(status.logical_pages);
+    let bar = bar(status.logical_pages, args.quiet);
     while status.is_running {
         bar.set_position(status.done_pages.into());
         thread::sleep(TICK);

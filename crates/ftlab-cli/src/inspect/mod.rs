@@ -4,6 +4,7 @@ mod describe;
 mod moment;
 mod page;
 mod statistics;
+mod volumes;
 
 use crate::error::{CliError, Results};
 use crate::figure::{self, FIGURES, Figure, FigureSize, Kind};
@@ -18,13 +19,14 @@ use describe::{describe, provenance};
 use ftlab_analysis::{Extent, InspectOptions, Inspection, Inspections, LogWindow};
 use ftlab_sim::Workload;
 use ftlab_spec::ByteSize;
-use ftlab_trace::{TraceSource, open};
+use ftlab_trace::{TraceError, TraceSource, open};
 use ftlab_workload::build_to_write;
 use moment::Moment;
 use statistics::statistics;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use volumes::volumes;
 
 /// Analyses a trace or a generator: operations, sizes, skew, write intervals, frozen pages, growth;
 /// and reports skipped lines.
@@ -108,6 +110,9 @@ struct ReportArgs {
     /// Writes JSON to standard output.
     #[arg(long)]
     json: bool,
+    /// Shows no progress.
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 pub(crate) fn inspect(args: &InspectArgs, typed: &[OsString]) -> Result<(), CliError> {
@@ -119,10 +124,19 @@ pub(crate) fn inspect(args: &InspectArgs, typed: &[OsString]) -> Result<(), CliE
     }
     let mut found = Vec::new();
     let mut provenances = Vec::new();
+    let mut found_volumes = Vec::new();
     for name in &args.workloads {
         let (workload, mut source, options) = prepare(args, name)?;
         let work = || ftlab_analysis::inspect(source.as_mut(), &options);
-        let inspection = with_spinner(args.report.json, "inspecting", work)?;
+        let quiet = args.report.quiet || args.report.json;
+        let inspection = with_spinner(quiet, "inspecting", work).inspect_err(|error| {
+            if matches!(error, TraceError::Unsupported { .. }) {
+                say(&volumes(&workload).unwrap_or_default());
+            }
+        })?;
+        if !args.report.json && args.reading.lays_out() {
+            found_volumes.push(volumes(&workload)?);
+        }
         found.push(Inspection { workload: workload.name(), ..inspection });
         provenances.push(provenance(&source.metadata().properties));
     }
@@ -139,7 +153,7 @@ pub(crate) fn inspect(args: &InspectArgs, typed: &[OsString]) -> Result<(), CliE
     if args.report.json {
         results.note(print_json(&found));
     } else {
-        results.note(print(&text(&found, &provenances)));
+        results.note(print(&(text(&found, &provenances) + &found_volumes.concat())));
     }
     results.all()
 }

@@ -34,6 +34,11 @@ pub(crate) fn with_spinner<T>(quiet: bool, what: &'static str, work: impl FnOnce
     result
 }
 
+/// Moves a bar forward to `reached`, and never backward: what is left may turn out to be more.
+pub(crate) fn advance(bar: &ProgressBar, reached: u64) {
+    bar.set_position(bar.position().max(reached));
+}
+
 pub(crate) struct Bar {
     inner: ProgressBar,
     ftls: Vec<String>,
@@ -70,12 +75,12 @@ impl Bar {
     fn show(&mut self, status: &Status) {
         if self.has_share != status.share.is_some() {
             self.has_share = status.share.is_some();
+            // Steps and page writes are different units.
+            self.inner.set_position(0);
             self.set_style(if self.has_share { SHARE } else { NO_SHARE });
         }
-        match status.share {
-            Some(share) => self.inner.set_position((share * STEPS as f64) as u64),
-            None => self.inner.set_position(status.writes),
-        }
+        let reached = status.share.map_or(status.writes, |share| (share * STEPS as f64) as u64);
+        advance(&self.inner, reached);
     }
 
     pub(crate) fn finish(&self) {

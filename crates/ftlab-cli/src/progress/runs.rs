@@ -1,6 +1,6 @@
 //! The progress of many runs.
 
-use super::STEPS;
+use super::{STEPS, advance};
 use ftlab_experiments::sweep::SweepStatus;
 use ftlab_sim::format::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -40,7 +40,7 @@ impl SweepBar {
             .left
             .map_or_else(String::new, |left| format!(", {} left", indicatif::HumanDuration(left)));
         let (done, runs) = (grouped(status.done as u64), grouped(status.runs as u64));
-        self.0.set_position((status.share * STEPS as f64) as u64);
+        advance(&self.0, (status.share * STEPS as f64) as u64);
         self.0.set_message(format!("{done} of {runs} runs{failed}{left}"));
     }
 

@@ -3,7 +3,7 @@
 use super::kinds::{self, Count};
 use crate::error::CliError;
 use crate::figure::{self, FigureSize, experiment};
-use crate::sweep::line;
+use crate::table::csv_line;
 use crate::table::ruled;
 use ftlab_experiments::sweep::{
     Comparison, FigureSpec, Kind, METRICS, Numbers, Plan, StatedLine, filled_in, stated,
@@ -292,7 +292,7 @@ fn csv(plan: &Plan, numbers: &dyn Numbers) -> String {
     // Metrics without any value are omitted.
     metrics.retain(|metric| plan.points.iter().any(|p| numbers.number(metric, p).is_some()));
     let headings = axes.iter().chain(&metrics).map(|name| (*name).to_owned());
-    let mut text = line(headings);
+    let mut text = csv_line(headings);
     for point in &plan.points {
         let values: Vec<_> = metrics.iter().map(|metric| numbers.number(metric, point)).collect();
         if values.iter().all(Option::is_none) {
@@ -301,7 +301,7 @@ fn csv(plan: &Plan, numbers: &dyn Numbers) -> String {
         let labels = axes.iter().map(|axis| point.label(axis).unwrap_or_default().to_owned());
         let values =
             values.into_iter().map(|value| value.map_or_else(String::new, |v| v.to_string()));
-        text += &line(labels.chain(values));
+        text += &csv_line(labels.chain(values));
     }
     text
 }

@@ -231,6 +231,13 @@ fn volumes_are_kept_chosen_split_or_laid_out() {
             "`ftlab convert --split`",
         ],
     );
+    let listed = place.ftlab("inspect t.csv");
+    listed.fails(2, &["volume requests writes written", "keep one with --volume 17"]);
+    let laid_out = place.ftlab("inspect t.csv --compact --quiet").stdout;
+    for text in [&listed.stderr, &laid_out] {
+        let of = |name: &str| text.lines().any(|line| line.split_whitespace().next() == Some(name));
+        assert!(of("4") && of("17"), "{text}");
+    }
     assert_eq!(sectors(&inspect("t.csv --volume 4")), (16, 32));
     assert_eq!(sectors(&inspect("t.csv --compact")), (0, 32));
     assert_eq!(sectors(&inspect("t.csv --compact=512")), (0, 32));

@@ -1,6 +1,6 @@
 //! `ftlab run` as a user runs it.
 
-use crate::common::{Place, shared};
+use crate::common::{Output, Place, shared};
 use serde_json::Value;
 use std::process::Stdio;
 

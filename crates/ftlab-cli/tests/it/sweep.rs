@@ -107,6 +107,50 @@ fn a_small_sweep_prints_its_table_and_a_shard_runs_a_part() {
 }
 
 #[test]
+fn a_sweep_ends_with_a_line_for_each_cell_and_its_spread() {
+    let place = Place::new();
+    let small = EXPERIMENT
+        .replace(", 0.5, 0.7, 0.9, 1.1", "")
+        .replace(", \"30%\", \"35%\", \"40%\", \"45%\", \"50%\", \"55%\"", "");
+    place.write("exp.toml", format!("seeds = [1, 2, 3]\n{small}"));
+    let files = "--table t.tex --table t.md --table t.csv";
+    let output = place.ftlab(&format!("sweep exp.toml --out out {files}"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let lines: Vec<_> = output.stdout.lines().filter(|line| line.contains('%')).collect();
+    assert!(lines.len() >= 4 && output.stdout.contains("over 3 seeds"), "{}", output.stdout);
+    let csv = std::fs::read_to_string(place.path().join("t.csv")).unwrap();
+    let mut csv = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let headings = csv.next().unwrap();
+    let at = |name: &str| headings.iter().position(|heading| *heading == name).unwrap();
+    let cells: Vec<_> = csv.collect();
+    assert_eq!(cells.len(), 4);
+    for cell in &cells {
+        // The same by hand, of the three runs of this cell.
+        let labels = &cell[..at("waf")];
+        let same =
+            |row: &String| labels.iter().all(|label| row.split(',').any(|text| text == *label));
+        let all = std::fs::read_to_string(place.path().join("out/results.csv")).unwrap();
+        let mut all = all.lines();
+        let waf_at = all.next().unwrap().split(',').position(|heading| heading == "waf").unwrap();
+        let rows: Vec<String> = all.map(str::to_owned).collect();
+        let wafs: Vec<f64> = rows
+            .iter()
+            .filter(|row| same(row))
+            .map(|row| row.split(',').nth(waf_at).unwrap().parse().unwrap())
+            .collect();
+        assert_eq!(wafs.len(), 3, "{cell:?}");
+        let mean = wafs.iter().sum::<f64>() / 3.0;
+        let squares: f64 = wafs.iter().map(|waf| (waf - mean).powi(2)).sum();
+        let number = |name: &str| cell[at(name)].parse::<f64>().unwrap();
+        assert!((number("waf") - mean).abs() < 1e-9, "{cell:?}");
+        assert!((number("waf deviation") - (squares / 2.0).sqrt()).abs() < 1e-9, "{cell:?}");
+    }
+    let latex = std::fs::read_to_string(place.path().join("t.tex")).unwrap();
+    assert_eq!(latex.matches(" \\\\\n").count(), 5, "{latex}");
+    place.ftlab("sweep exp.toml --table t.pdf").fails(2, &["t.pdf", ".tex (LaTeX)"]);
+}
+
+#[test]
 fn wrong_files_and_failing_runs_say_what_to_do() {
     let place = Place::new();
     place.write("exp.toml", EXPERIMENT.replace("op = \"{op}\"", "op = \"{oq}\""));

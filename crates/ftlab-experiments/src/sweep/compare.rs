@@ -80,7 +80,7 @@ pub fn compare(plan: &Plan, numbers: &dyn Numbers) -> Result<Vec<Comparison>, Ex
 
 /// A number of the runs at `place`, all seeds together: their mean, if there are any.
 pub fn measured(plan: &Plan, numbers: &dyn Numbers, metric: &str, place: &Point) -> Option<f64> {
-    let found = of_seeds(plan, numbers, metric, place);
+    let found = numbers_at(plan, numbers, metric, place);
     let (sum, count) = found.fold((0.0, 0_u32), |(sum, n), number| (sum + number, n + 1));
     (count > 0).then(|| sum / f64::from(count))
 }
@@ -92,14 +92,14 @@ pub fn extent(
     metric: &str,
     place: &Point,
 ) -> Option<(f64, f64)> {
-    let found: Vec<f64> = of_seeds(plan, numbers, metric, place).collect();
+    let found: Vec<f64> = numbers_at(plan, numbers, metric, place).collect();
     let low = found.iter().copied().fold(f64::INFINITY, f64::min);
     let high = found.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (found.len() > 1).then_some((low, high))
 }
 
 /// A number of every run at `place`, one for each seed.
-fn of_seeds(
+pub(super) fn numbers_at(
     plan: &Plan,
     numbers: &dyn Numbers,
     metric: &str,

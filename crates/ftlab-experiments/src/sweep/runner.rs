@@ -7,7 +7,7 @@ use super::shard::Shard;
 use super::store::Store;
 use crate::error::ExperimentsError;
 use crate::parallel::{on_threads, when_it_fits};
-use ftlab_sim::{Experiment, ExperimentResult, Progress, SimError, Status, Threads};
+use ftlab_sim::{Experiment, ExperimentResult, Phase, Progress, SimError, Status, Threads};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -77,6 +77,7 @@ pub fn sweep(
         running: BTreeMap::new(),
         outcome: Outcome { reused, ..Outcome::default() },
         finished: 0.0,
+        told: 0.0,
         broken: None,
     };
     let shared = Shared {
@@ -129,6 +130,8 @@ struct State {
     outcome: Outcome,
     /// Work of jobs that ended.
     finished: f64,
+    /// The greatest share that was told: a job that is tried again has its work to do again.
+    told: f64,
     /// Why nothing more is run.
     broken: Option<ExperimentsError>,
 }
@@ -152,9 +155,9 @@ impl Shared<'_> {
     /// Takes jobs until there are none.
     fn work(&self, worker: usize) {
         while let Some(job) = self.take(worker) {
-            let work = self.work.of_job(&job);
+            let (work, of_each) = (self.work.of_job(&job), job.writes);
             let JobOutcome { runs, failures } = job.run_by(|experiment| {
-                self.attempt(worker, work, experiment).map_err(|error| error.to_string())
+                self.attempt(worker, (work, of_each), experiment).map_err(|error| error.to_string())
             });
             let stored = self.keep(&runs);
             let mut state = self.state();
@@ -192,19 +195,21 @@ impl Shared<'_> {
     fn attempt(
         &self,
         worker: usize,
-        work: f64,
+        (work, of_each): (f64, Option<u64>),
         experiment: &Experiment,
     ) -> Result<ExperimentResult, SimError> {
         let is_broken = || self.state().broken.is_some();
         let prepared = when_it_fits(is_broken, || experiment.prepare_on(&self.pool))?;
-        prepared.run(&mut Meter { shared: self, worker, work })
+        prepared.run(&mut Meter { shared: self, worker, work, of_each, filled: 0 })
     }
 
     fn tell(&self) {
-        let state = self.state();
+        let mut state = self.state();
         let failed = state.outcome.failures.len();
         let done_work = state.finished + state.running.values().sum::<f64>();
         let share = if self.work.total > 0.0 { done_work / self.work.total } else { 1.0 };
+        let share = share.max(state.told);
+        state.told = share;
         let elapsed = self.started.elapsed();
         let status = SweepStatus {
             runs: self.runs,
@@ -226,11 +231,34 @@ struct Meter<'a, 'b> {
     shared: &'a Shared<'b>,
     worker: usize,
     work: f64,
+    /// Host page writes of each run, fill included, where that is known.
+    of_each: Option<u64>,
+    /// Those of the fill so far.
+    filled: u64,
+}
+
+impl Meter<'_, '_> {
+    /// The share of everything that is to be written, of which the fill is the first part.
+    fn share(&mut self, status: &Status) -> f64 {
+        let written = match status.phase {
+            Phase::LookAhead => return 0.0,
+            Phase::Fill => {
+                self.filled = status.writes;
+                self.filled
+            }
+            Phase::WarmUp | Phase::Count => self.filled + status.writes,
+        };
+        match (self.of_each, status.phase) {
+            (Some(all), _) => (written as f64 / all.max(1) as f64).min(1.0),
+            (None, Phase::Fill) => 0.0,
+            (None, _) => status.share.unwrap_or(0.0),
+        }
+    }
 }
 
 impl Progress for Meter<'_, '_> {
     fn update(&mut self, status: &Status) -> ControlFlow<()> {
-        let share = status.share.unwrap_or(0.0);
+        let share = self.share(status);
         self.shared.state().running.insert(self.worker, share * self.work);
         self.shared.tell();
         if self.shared.state().broken.is_some() {

@@ -10,7 +10,7 @@ mod value;
 
 pub(crate) use declare::facts;
 pub use shown::{Sheet, Shown, When};
-pub(crate) use shown::{compared, frame, report, running, stored, sweep, table};
+pub(crate) use shown::{compared, frame, report, running, spare, stored, sweep, table};
 pub use value::{Column, Measured, Value};
 
 use crate::format::{bytes, grouped, percent_tenths, significant};

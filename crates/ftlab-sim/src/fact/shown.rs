@@ -85,6 +85,9 @@ pub enum Shown {
         heading: &'static str,
         /// When it is there.
         when: When,
+        /// Its place in the order in which columns are left out of a table that is too wide, from the highest down; 0
+        /// stays.
+        spare: u8,
     },
     /// A column on the report page, which leaves out columns without values.
     Report {
@@ -122,7 +125,17 @@ pub enum Shown {
 
 /// A column in the terminal.
 pub(crate) fn table(sheet: Sheet, at: u32, heading: &'static str, when: When) -> Shown {
-    Shown::Table { sheet, at, heading, when }
+    Shown::Table { sheet, at, heading, when, spare: 0 }
+}
+
+/// `column`, which may be left out of a table that is too wide: those with the highest numbers first.
+pub(crate) fn spare(place: u8, column: Shown) -> Shown {
+    match column {
+        Shown::Table { sheet, at, heading, when, .. } => {
+            Shown::Table { sheet, at, heading, when, spare: place }
+        }
+        other => other,
+    }
 }
 
 /// A column on the report page, with its meaning.
