@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from functools import wraps
+from typing import Literal, ParamSpec, TypeVar
 
 from ftlab import _core
 from ftlab._drive import Drive
@@ -21,6 +23,26 @@ Fill = Literal["sequential", "random", "twice", "none"]
 """How a drive is filled first."""
 
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _names_arguments_of_drives(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The same, with an error that says where arguments of the drive go."""
+
+    @wraps(function)
+    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        of_drive = [field.name for field in fields(Drive) if field.name in kwargs]
+        if of_drive:
+            given = ", ".join(f"{name}={kwargs[name]!r}" for name in of_drive)
+            message = f"{', '.join(of_drive)}: an argument of the drive; write drive=ftlab.Drive({given})"
+            raise TypeError(message)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+@_names_arguments_of_drives
 def run(
     workload: object,
     ftls: str | Policy | Iterable[str | Policy],

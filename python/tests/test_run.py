@@ -307,3 +307,9 @@ def test_a_trace_in_a_file_is_a_workload(tmp_path, small):
     trace = ftlab.Trace(path, map="op=1,off:bytes=2,len:bytes=3")
     assert ftlab.run(trace, "1r-greedy", drive=small).runs[0]["host_writes"] == 1000
     assert isinstance(path, Path)
+
+
+def test_an_argument_of_the_drive_is_named_as_one() -> None:
+    for given in ({"op": "10%"}, {"logical": "8MiB", "op": 0.1}):
+        with pytest.raises(TypeError, match=r"write drive=ftlab.Drive\(.*op="):
+            ftlab.run("uniform", "2r++", **given)  # type: ignore[arg-type]

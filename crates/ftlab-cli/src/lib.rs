@@ -47,6 +47,8 @@ mod report;
 mod reproduce;
 mod run;
 #[cfg(feature = "lab")]
+mod start;
+#[cfg(feature = "lab")]
 mod sweep;
 #[cfg(feature = "lab")]
 mod sweep_table;
@@ -76,6 +78,7 @@ struct Cli {
 }
 
 const EXAMPLES: &str = "Examples:
+  ftlab start
   ftlab run trace.parquet --ftl 1r-greedy --ftl 2r++
   ftlab run zipf:theta=0.9 --logical 8GiB --fill random --ftl 2r-fifo
   ftlab run --ftl 2r++ -- fio --name=a --rw=randwrite --bs=4k --size=1g --loops=4
@@ -87,6 +90,8 @@ const EXAMPLES: &str = "Examples:
 
 #[derive(Subcommand)]
 enum Command {
+    #[cfg(feature = "lab")]
+    Start(start::StartArgs),
     Run(Box<run::RunArgs>),
     #[cfg(feature = "lab")]
     Compare(Box<compare::CompareArgs>),
@@ -173,6 +178,11 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
             Ok(code) => return code,
             Err(error) => Err(error),
         },
+        #[cfg(feature = "lab")]
+        Command::Start(args) => match start::start(args, |words| run(words, python)) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         Command::Run(args) => run::run(&args, &typed),
         Command::Cite(args) => cite::cite(&args),
         Command::List(args) => list::list(&args),
@@ -198,35 +208,35 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
 }
 
 /// Options of `ftlab run` that -h shows; --help shows all.
-const RUN_OFTEN: [&str; 19] = [
+const RUN_OFTEN: [&str; 15] = [
     "workload",
     "ftl",
     "logical",
     "op",
-    "pages_per_block",
     "timing",
     "fill",
     "writes",
     "drive_writes",
     "until",
-    "repeat",
     "seed",
-    "threads",
+    "format",
     "out",
     "report",
-    "format",
-    "volume",
     "json",
     "quiet",
 ];
 
-/// All commands.
+/// All commands. The short help of `ftlab run` has what is used most, each in its first words, on one screen.
 fn all_commands() -> clap::Command {
-    let often = |argument: clap::Arg| {
+    let brief = |argument: clap::Arg| {
         let is_often = RUN_OFTEN.contains(&argument.get_id().as_str());
-        argument.hide_short_help(!is_often)
+        let Some(help) = argument.get_help().map(ToString::to_string) else { return argument };
+        let first = help.split("; ").next().and_then(|part| part.split(". ").next());
+        let first = first.unwrap_or_default().to_owned();
+        argument.help(first).long_help(help).hide_short_help(!is_often)
     };
-    Cli::command().mut_subcommand("run", |run| run.mut_args(often))
+    Cli::command()
+        .mut_subcommands(|of| if of.get_name() == "run" { of.mut_args(brief) } else { of })
 }
 
 /// Says what `--jobs` is called.

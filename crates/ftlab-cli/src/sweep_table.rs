@@ -178,9 +178,9 @@ impl SweepTable {
             format!("{} \\\\\n", cells.join(" & "))
         };
         let rows: String = self.rows.iter().map(|row| line(self.cells(row, " ± "))).collect();
-        let legend: String = self.legend().lines().map(|line| format!("% {line}\n")).collect();
+        let legend = self.legend().trim_end().replace('\n', "\n% ");
         format!(
-            "% \\usepackage{{booktabs}}\n{legend}\\begin{{tabular}}{{{alignment}}}\n\\toprule\n{}\\midrule\n{rows}\
+            "% \\usepackage{{booktabs}}\n% {legend}\n\\begin{{tabular}}{{{alignment}}}\n\\toprule\n{}\\midrule\n{rows}\
              \\bottomrule\n\\end{{tabular}}\n",
             line(self.headings())
         )

@@ -7,7 +7,7 @@ use crate::error::CliError;
 use std::ffi::OsString;
 
 /// Commands, the cargo feature of `ftlab-cli` that each needs, and whether it is on.
-const COMMANDS: [(&str, &str, bool); 15] = [
+const COMMANDS: [(&str, &str, bool); 16] = [
     ("advise", "lab", cfg!(feature = "lab")),
     ("compare", "lab", cfg!(feature = "lab")),
     ("convert", "lab", cfg!(feature = "lab")),
@@ -16,6 +16,7 @@ const COMMANDS: [(&str, &str, bool); 15] = [
     ("model", "lab", cfg!(feature = "lab")),
     ("report", "lab", cfg!(feature = "lab")),
     ("reproduce", "lab", cfg!(feature = "lab")),
+    ("start", "lab", cfg!(feature = "lab")),
     ("sweep", "lab", cfg!(feature = "lab")),
     ("teach", "lab", cfg!(feature = "lab")),
     ("tune", "lab", cfg!(feature = "lab")),

@@ -308,7 +308,7 @@ fn completions_and_manual_pages_are_made() {
     assert!(page("ftlab-drive-create.1").contains(".TH"));
     place
         .ftlab("man swep")
-        .fails(2, &["no command \"swep\"; the commands are run, compare, advise"]);
+        .fails(2, &["no command \"swep\"; the commands are start, run, compare, advise"]);
 }
 
 #[test]

@@ -54,6 +54,23 @@ fn a_researcher_gets_a_figure_for_a_paper() {
 }
 
 #[test]
+fn start_runs_the_path_that_is_named() {
+    let place = Place::new();
+    let output = place.ftlab("start teach");
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert!(output.stderr.contains("ftlab teach --ftl 1r-greedy,2r-fifo"), "{}", output.stderr);
+    assert!(read(&place, "lesson.html").contains("2r-fifo"));
+    place.ftlab("start drive 0").fails(2, &["ftlab drive create drive.ftl --size 0"]);
+    let without = std::process::Command::new(env!("CARGO_BIN_EXE_ftlab"))
+        .arg("start")
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&without.stderr);
+    assert!(message.contains("ftlab start trace FILE"), "{message}");
+}
+
+#[test]
 fn a_teacher_gets_a_lesson() {
     let place = Place::new();
     run(&place, "teacher.sh", "32MiB");
