@@ -121,6 +121,15 @@ class Result(Document):
         """The outcome, in a sentence."""
         return _core.answer(self.to_json())
 
+    @property
+    def warnings(self) -> list[str]:
+        """What is unlike a drive that is built, where time is simulated.
+
+        Too few blocks, LUNs that no block reaches, erases that take too much time: a sentence each. :func:`ftlab.run`
+        warns of them.
+        """
+        return _core.doubts(self.to_json())
+
     def to_arrow(self, name: TableName = "runs") -> pa.Table:
         """A table of the result.
 
@@ -223,8 +232,8 @@ class Result(Document):
             + "</tr>"
             for run in self.runs
         )
-        answer = escape(self.answer)
-        return f"<table><tr><th>FTL</th>{head}</tr>{rows}</table><p>{answer}</p>"
+        said = "".join(f"<p>{escape(text)}</p>" for text in (self.answer, *self.warnings))
+        return f"<table><tr><th>FTL</th>{head}</tr>{rows}</table>{said}"
 
 
 def _headline(run: Run) -> str:

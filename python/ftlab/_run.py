@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import wraps
@@ -190,7 +191,11 @@ def run(
     with reporter(progress, names) as tell:
         source = core_workload(workload, drive.page_size)
         document = _core.run(source, names, policies, texts(settings), tell)
-    return Result(json.loads(document))
+    result = Result(json.loads(document))
+    if timing is not None:
+        for text in result.warnings:
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+    return result
 
 
 def identity(workload: object, ftl: str, drive: Drive, settings: Mapping[str, Setting | None]) -> str:

@@ -5,7 +5,7 @@ use crate::output::aligned;
 use ftlab_ftl::registry::policy_names;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, SkippedSummary, TimingSummary, WorkloadSummary};
-use ftlab_sim::{DriveOptions, Experiment, ExperimentResult, Fill, Prepared, told};
+use ftlab_sim::{DriveOptions, Experiment, ExperimentResult, Fill, Prepared, doubts, told};
 use std::collections::BTreeMap;
 
 pub(crate) fn header(prepared: &Prepared) -> String {
@@ -32,6 +32,7 @@ pub(crate) fn header(prepared: &Prepared) -> String {
         let has_hosts = prepared.notes().iter().any(|(name, _)| name == "hosts");
         lines.push(("time", time(timing, has_hosts)));
     }
+    lines.extend(doubts(config, None).into_iter().map(|doubt| ("warning", doubt)));
     let told = told::<Experiment>(&config.options);
     lines.extend(told.filter_map(|(told, text)| Some((told.title, text?.to_owned()))));
     lines.push(("FTLs", config.ftls.join(", ")));

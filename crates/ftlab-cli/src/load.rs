@@ -62,7 +62,8 @@ pub(crate) fn run(experiment: &Experiment, loads: &Loads, output: &Output) -> Re
     let measure = || load_curves(experiment, &loads.0, &mut ());
     let mut curves = with_spinner(output.quiet, "measuring the capacity and each load", measure)?;
     curves.command = Some(output.command.clone());
-    let text = table(&curves);
+    let doubts: String = curves.doubts.iter().flat_map(|doubt| [doubt.as_str(), "\n\n"]).collect();
+    let text = table(&curves) + &doubts;
     let mut results = Results::default();
     if output.json {
         say(&text);
@@ -106,10 +107,12 @@ fn write_page(curves: &LoadCurves, path: &Path) -> Result<(), CliError> {
             .iter()
             .map(|row| columns.iter().map(|column| row[*column].clone()).collect())
             .collect(),
-        caveats: vec![
+        caveats: std::iter::once(
             "Requests come at random and independently of each other, however many are waiting."
-                .into(),
-        ],
+                .to_owned(),
+        )
+        .chain(curves.doubts.iter().cloned())
+        .collect(),
         command_title: "Measure it again".into(),
         command: curves.command.clone(),
     };

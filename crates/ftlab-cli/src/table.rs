@@ -8,6 +8,7 @@ use ftlab_sim::result::{
     FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics, OF_DRIVE,
     OF_HANDLE, RunResult, shown,
 };
+use ftlab_sim::summary::doubts;
 
 /// Where the host wrote pages in part, the short name says of what it is.
 const WAF: &str = "WAF";
@@ -170,12 +171,17 @@ fn row<R: 'static>(
     [name].into_iter().chain(cells).collect()
 }
 
-/// Warnings, a paragraph each: drives that stopped, drives that cannot keep up, missing streams, and
-/// pages that are written in part.
+/// Warnings, a paragraph each: drives that stopped, drives that cannot keep up, drives unlike those that are built,
+/// missing streams, and pages that are written in part.
 pub(crate) fn notes(result: &ExperimentResult) -> String {
     let runs =
         result.runs.iter().flat_map(|run| [stopped(run), lagging(run), logged(run)]).flatten();
-    runs.chain(nameless(result)).chain(in_part(result)).chain(watched(result)).collect()
+    let doubts = doubts(result).into_iter().map(|doubt| doubt + "\n\n");
+    runs.chain(doubts)
+        .chain(nameless(result))
+        .chain(in_part(result))
+        .chain(watched(result))
+        .collect()
 }
 
 /// Requests that are smaller than pages, or lie across their boundaries.

@@ -6,7 +6,7 @@
 use crate::ExperimentsError;
 use ftlab_host::{Arrivals, Timing, Unit};
 use ftlab_sim::result::{Config, OperationTimes, RequestsResult, RunResult};
-use ftlab_sim::{Experiment, Progress, SimError};
+use ftlab_sim::{Experiment, Progress, SimError, summary};
 use ftlab_spec::Spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,9 @@ pub struct LoadCurves {
     pub config: Config,
     /// A curve for each FTL.
     pub curves: Vec<LoadCurve>,
+    /// What is unlike a drive that is built: too few blocks, LUNs that no block reaches, erases that take too much time
+    /// under full load.
+    pub doubts: Vec<String>,
 }
 
 /// That of one FTL.
@@ -93,18 +96,20 @@ pub fn load_curves(
     let (timing, depth) = check(experiment, loads)?;
     let mut first = None;
     let mut curves = Vec::new();
+    let mut doubts = Vec::new();
     for ftl in &experiment.ftls {
         let ftls = vec![ftl.clone()];
         let one = Experiment { ftls, jobs_are_hosts: false, ..experiment.clone() };
         let closed = [("arrivals", "closed".into()), ("queue-depth", depth.to_string())];
         let result = run(&one, &with(&timing, &closed), progress)?;
         let capacity = per_second(&result.1);
+        doubts.extend(result.2);
         first.get_or_insert(result.0);
         let mut points = Vec::new();
         for &load in loads {
             let rate = load * capacity;
             let open = [("arrivals", "poisson".into()), ("rate", rate.to_string())];
-            let (_, requests) = run(&one, &with(&timing, &open), progress)?;
+            let (_, requests, _) = run(&one, &with(&timing, &open), progress)?;
             points.push(LoadPoint::new(load, rate, requests));
         }
         curves.push(LoadCurve {
@@ -118,7 +123,8 @@ pub fn load_curves(
         return Err(unusable("no FTL is named", "add --ftl NAME").into());
     };
     let version = ftlab_spec::version().to_owned();
-    Ok(LoadCurves { version, command: None, config, curves })
+    let doubts = summary::each_once(doubts);
+    Ok(LoadCurves { version, command: None, config, curves, doubts })
 }
 
 /// The load with the most power.
@@ -128,17 +134,18 @@ fn knee(points: &[LoadPoint]) -> Option<f64> {
     best.filter(|_| points.len() >= 3).map(|point| point.load)
 }
 
-/// One run with one FTL: its configuration and requests.
+/// One run with one FTL: its configuration, requests, and what is unlike a drive that is built, by FTL.
 fn run(
     one: &Experiment,
     timing: &Spec,
     progress: &mut impl Progress,
-) -> Result<(Config, RequestsResult), ExperimentsError> {
+) -> Result<(Config, RequestsResult, Vec<(String, String)>), ExperimentsError> {
     let experiment = Experiment { timing: Some(timing.clone()), ..one.clone() };
     let result = experiment.run(progress)?;
+    let doubts = summary::doubts_of(&result);
     let requests = |run: RunResult| run.timing?.requests;
     match result.runs.into_iter().next().and_then(requests) {
-        Some(requests) if per_second(&requests) > 0.0 => Ok((result.config, requests)),
+        Some(requests) if per_second(&requests) > 0.0 => Ok((result.config, requests, doubts)),
         _ => Err(unusable(
             "the requests take no time at all, so there is no load",
             "choose a --timing whose operations take time",

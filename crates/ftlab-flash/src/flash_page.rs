@@ -18,7 +18,7 @@ impl FlashPage {
     }
 
     /// Pages of `page_bytes` that it holds; one if they are larger.
-    pub(crate) fn pages(self, page_bytes: u32) -> u32 {
+    pub fn pages(self, page_bytes: u32) -> u32 {
         let pages = self.0.unwrap_or(0) / u64::from(page_bytes);
         u32::try_from(pages).map_or(u32::MAX, |pages| pages.max(1))
     }

@@ -66,5 +66,8 @@ ftlab_spec::parameters! {
         /// With unit=request: whether to tell what requests waited for, at each percentile.
         waits: bool = false, "waits", from "our choice", of "report";
         ..pages: PageKinds;
+        /// Pages of an erase block of the chip, each as large as what it programs as one. The blocks of a drive that is
+        /// given none have as many on every plane and LUN.
+        block_pages: u32 = 64, "block-pages" in 1..=65536, from "FASTer (SNAPI 2010), section V", of "chip";
     }
 }

@@ -5,7 +5,7 @@ use crate::parameters::{Arrivals, TimingParameters, Unit};
 use crate::presets::TIMINGS;
 use crate::weights::Weights;
 use ftlab_flash::{
-    Chip, ChipParameters, ChipTimes, GcPriority, Geometry, LunChoice, LunOrder, PageKinds,
+    Chip, ChipParameters, ChipTimes, GcPriority, Geometry, Layout, LunChoice, LunOrder, PageKinds,
     PageTimes, PageTypes, Priority, Suspend,
 };
 use ftlab_spec::{Parameters, Spec, SpecError, Value};
@@ -81,6 +81,41 @@ impl Timing {
     /// What the host waits for.
     pub fn unit(&self) -> Unit {
         self.parameters.unit
+    }
+
+    /// LUNs of the drive.
+    pub fn luns(&self) -> u32 {
+        self.parameters.times.channels * self.parameters.times.luns
+    }
+
+    /// LUNs that an erase block is on.
+    pub fn luns_of_block(&self) -> u32 {
+        match self.parameters.times.layout {
+            Layout::Superblock => self.luns(),
+            Layout::Block => 1,
+        }
+    }
+
+    /// Pages of the drive that a LUN has in each of its blocks: those of the chip's block, on every plane.
+    pub fn pages_per_lun(&self, page_bytes: u32) -> u32 {
+        let TimingParameters { pages, block_pages, .. } = &self.parameters;
+        let of_plane = block_pages.saturating_mul(pages.flash_page.pages(page_bytes));
+        of_plane.saturating_mul(pages.planes)
+    }
+
+    /// Pages of an erase block of the drive, if it is made of blocks of the chip.
+    pub fn pages_per_block(&self, page_bytes: u32) -> u32 {
+        self.pages_per_lun(page_bytes).saturating_mul(self.luns_of_block())
+    }
+
+    /// LUNs that no block of a drive with this geometry reaches.
+    pub fn idle_luns(&self, geometry: &Geometry) -> u32 {
+        let unit = self.parameters.pages.flash_page.pages(geometry.page_bytes());
+        let reached = match self.parameters.times.layout {
+            Layout::Superblock => geometry.pages_per_block().div_ceil(unit),
+            Layout::Block => geometry.blocks(),
+        };
+        self.luns().saturating_sub(reached)
     }
 
     /// Whether requests take time, and not single page writes alone.
@@ -215,6 +250,38 @@ mod tests {
             let times = ChipTimes { program_us, luns: 3, ..parameters.times };
             let given = TimingParameters { times, ..parameters };
             assert_eq!(faster, given);
+        }
+    }
+
+    #[test]
+    fn a_block_of_the_drive_has_one_of_the_chip_on_every_plane_and_lun() {
+        for (text, page_bytes, pages) in [
+            ("slc", 4096, 64),
+            ("mlc:channels=4", 4096, 4 * 512),
+            ("femu", 4096, 64 * 256),
+            ("femu:layout=block", 4096, 256),
+            ("femu:channels=2,luns=2,planes=4,flash-page=16KiB", 4096, 4 * 4 * 4 * 256),
+            ("femu:flash-page=16KiB", 16_384, 64 * 256),
+            ("enterprise", 65_536, 128 * 1536),
+            ("femu:block-pages=65536,planes=16,flash-page=1MiB", 512, u32::MAX),
+        ] {
+            let timing = Timing::from_spec(&text.parse().unwrap()).unwrap();
+            assert_eq!(timing.pages_per_block(page_bytes), pages, "{text}");
+        }
+    }
+
+    #[test]
+    fn luns_are_idle_if_blocks_are_too_small_or_too_few() {
+        for (text, blocks, pages, idle) in [
+            ("femu", 100, 64, 0),
+            ("femu", 100, 24, 40),
+            ("femu:flash-page=16KiB", 100, 64, 48),
+            ("femu:layout=block", 100, 24, 0),
+            ("femu:layout=block", 60, 512, 4),
+        ] {
+            let timing = Timing::from_spec(&text.parse().unwrap()).unwrap();
+            let geometry = Geometry::new(blocks, pages, 4096).unwrap();
+            assert_eq!(timing.idle_luns(&geometry), idle, "{text}");
         }
     }
 

@@ -60,6 +60,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(registry::ftl, module)?,
         wrap_pyfunction!(registry::metadata_budget, module)?,
         wrap_pyfunction!(results::answer, module)?,
+        wrap_pyfunction!(results::doubts, module)?,
         wrap_pyfunction!(results::load, module)?,
         wrap_pyfunction!(results::report, module)?,
         wrap_pyfunction!(results::run_columns, module)?,

@@ -28,6 +28,12 @@ pub(crate) fn answer(json: &str) -> Result<String> {
     Ok(summary::sentence(&from_json(json)?))
 }
 
+/// What is unlike a drive that is built, a sentence each.
+#[pyfunction]
+pub(crate) fn doubts(json: &str) -> Result<Vec<String>> {
+    Ok(summary::doubts(&from_json(json)?))
+}
+
 /// Writes a result into a directory.
 #[pyfunction]
 pub(crate) fn save(py: Python<'_>, json: &str, directory: PathBuf) -> Result<()> {

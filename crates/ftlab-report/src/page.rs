@@ -32,6 +32,8 @@ struct Page<'a> {
     question: String,
     answer: String,
     facts: Vec<Fact>,
+    /// What is unlike a drive that is built.
+    doubts: Vec<String>,
     results: Table,
     moves: Table,
     responses: Table,
@@ -102,6 +104,7 @@ impl<'a> Page<'a> {
             question: question(result),
             answer: summary::sentence(result),
             facts: facts(result),
+            doubts: summary::doubts(result),
             results: sheet(result, Sheet::Runs),
             moves: sheet(result, Sheet::Moves),
             responses,

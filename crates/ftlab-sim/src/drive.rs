@@ -15,7 +15,8 @@ pub struct DriveOptions {
     pub logical: Logical,
     /// Bytes per page, a multiple of 512.
     pub page_bytes: u32,
-    /// Pages per erase block, 2 or more; as [`usual_pages_per_block`](crate::usual_pages_per_block) has it for this size if `None`.
+    /// Pages per erase block, 2 or more; if `None` those of the flash that a timing names, or as
+    /// [`usual_pages_per_block`](crate::usual_pages_per_block) has it for this size.
     pub pages_per_block: Option<u32>,
     /// How much flash there is.
     pub physical: Physical,
@@ -74,10 +75,10 @@ options! { DRIVE_OPTIONS of DriveOptions: under "Drive" {
         files "Bytes per page; 4KiB.";
         python "str | int";
         had |drive| Some(drive.page_bytes.to_string());
-        /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
-        /// below 1 GiB.
+        /// Pages per erase block, at least 2; by default those of the flash that --timing names, or else the usual
+        /// number for the size of the drive: 512, fewer below 1 GiB.
         pages_per_block: by_value::<u32>, "N" => |drive, pages| drive.pages_per_block = Some(pages);
-        files "Pages per erase block; by default as many as are usual for the size of the drive, up to 512.";
+        files "Pages per erase block; by default those of the flash of `timing`, or else as many as are usual for the size of\nthe drive, up to 512.";
         python "int";
         had |drive| drive.pages_per_block.map(|pages| pages.to_string());
         /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is

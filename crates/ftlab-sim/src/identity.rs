@@ -139,12 +139,13 @@ impl Experiment {
 
     /// The drive and how much is written to it: as it comes out, as far as that is known before a pass over the trace.
     fn extent(&self, workload: &WorkloadIdentity) -> Result<String, SimError> {
+        let drive = self.drive_on_its_flash()?;
         let asked = self.drive.asked_pages().map(|pages| Wanted {
             bytes: u128::from(pages) * u128::from(self.drive.page_bytes),
             origin: Origin::Asked,
         });
         if let Some(wanted) = asked.or(workload.wanted) {
-            let (config, _) = self.drive.configure(wanted)?;
+            let (config, _) = drive.configure(wanted)?;
             let writes = self.writes_max(config.logical_pages);
             let interval = |writes| self.interval_writes(config.logical_pages, writes);
             // What is wrong with these is said when it runs.
@@ -154,7 +155,7 @@ impl Experiment {
                 return Ok(format!("{config:?} {writes:?} {:?} {interval}", self.until_steady()));
             }
         }
-        let Self { drive, length, interval_writes, .. } = self;
+        let Self { length, interval_writes, .. } = self;
         Ok(format!("{drive:?} {length:?} {interval_writes:?} {GENERATOR_DRIVE_WRITES}"))
     }
 }
@@ -280,6 +281,17 @@ mod tests {
             change(&mut experiment);
             assert!(hashes.insert(of(&experiment, "2r++")), "{number}");
         }
+    }
+
+    #[test]
+    fn the_blocks_that_a_timing_brings_are_part_of_it() {
+        let mut timed = experiment("hotcold");
+        timed.timing = Some("slc".parse().unwrap());
+        let hash = of(&timed, "2r++");
+        timed.drive.pages_per_block = Some(64);
+        assert_eq!(of(&timed, "2r++"), hash);
+        timed.drive.pages_per_block = Some(crate::usual_pages_per_block(4096));
+        assert_ne!(of(&timed, "2r++"), hash);
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(crate) fn luns() -> Vec<Fact<TimingResult>> {
         100 "busy with\nmerges", 110 "for merges": "Share that copies of merges took",
             Known, Kind::Share => |time| of_work(time, |of| of.merges);
         110 "busy with\nerases", 120 "for erases": "Share that erases took",
-            Known, Kind::Share => |time| of_work(time, |of| of.erases);
+            Known, Kind::Share => |time| time.lun_seconds.share_of_erases();
         120 "busy with\nhost reads", 90 "for host reads": "Share that reads of the host took, where they take time",
             Told, Kind::Share => |time| of_work(time, |of| of.host_reads).filter(|_| time.requests.is_some());
     };
@@ -59,7 +59,6 @@ fn mean(of: &[f64]) -> Option<f64> {
 
 /// The share of a part in what the LUNs were busy with.
 fn of_work(time: &TimingResult, part: fn(&LunSeconds) -> f64) -> Option<f64> {
-    let of = &time.lun_seconds;
-    let all = of.host_writes + of.host_reads + of.relocations + of.merges + of.erases + of.others;
-    (all > 0.0).then(|| part(of) / all)
+    let all = time.lun_seconds.all();
+    (all > 0.0).then(|| part(&time.lun_seconds) / all)
 }

@@ -113,7 +113,7 @@ options! { RUN_OPTIONS of Experiment:
         files "Lets flash fail, such as program=1e-5,erase=1e-4.";
         python "str";
         /// Simulates time, with the flash timing NAME, such as slc:channels=4,luns=2,queue-depth=16.
-        /// See `ftlab list timings`.
+        /// Blocks are those of its chip, one on each LUN, unless --pages-per-block is given. See `ftlab list timings`.
         timing: by_text::<Spec>, "NAME[:KEY=VALUE,...]" => |run, timing| run.timing = Some(timing);
         files "Simulates time, such as slc:channels=4.";
         python "str";

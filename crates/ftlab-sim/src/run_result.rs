@@ -308,6 +308,10 @@ facts! {
         ];
         /// Time on the simulated flash; none if it is not simulated.
         timing: Option<TimingResult> => tell;
+        /// What is unlike a drive that is built, where time is simulated, each with its value, limit and remedy: too few
+        /// blocks, LUNs that no block reaches, erases that take too much time. Results of earlier versions do not tell it.
+        @ #[serde(default)] #[schemars(!default)]
+        doubts: Vec<String>;
         /// What it was asked for; none if all FTLs were asked for the same.
         own_workload: Option<OwnWorkload>;
         /// What was watched of pages and blocks; none if nothing was. Watching takes time: what the FTL itself
@@ -526,9 +530,41 @@ fn derived() -> Vec<Fact<RunResult>> {
         )
         .shown(vec![Shown::Compared { at: 90, name: "nanoseconds_per_host_write" }]),
     ];
+    facts.extend(of_flash());
     facts.extend(of_reads());
     facts.extend(quantiles_over_time());
     facts
+}
+
+/// Whether the flash is like that of a drive, where time is simulated.
+fn of_flash() -> Vec<Fact<RunResult>> {
+    vec![
+        Fact::new(
+            "doubts",
+            (Kind::Text, "", "the simulation"),
+            &["What is unlike a drive that is built, where time is simulated; a list in JSON."],
+            |run: &RunResult| {
+                let rank = run.doubts.len() as f64;
+                run.timing.as_ref().map(|_| Value::Text { text: run.doubts.join("; "), rank })
+            },
+        )
+        .shown(vec![sweep(
+            500,
+            "doubts",
+            "how much is unlike a drive that is built (with --timing)",
+        )]),
+        Fact::new(
+            "timing.lun_seconds.share_of_erases",
+            (Kind::Share, "", "the clock"),
+            &["Of the time that LUNs were busy, the share that erases took; not in JSON."],
+            |run: &RunResult| run.timing.as_ref()?.lun_seconds.share_of_erases().measured(),
+        )
+        .shown(vec![sweep(
+            490,
+            "erase-time",
+            "share of the LUNs' busy time that erases took",
+        )]),
+    ]
 }
 
 /// How long read requests took.

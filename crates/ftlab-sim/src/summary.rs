@@ -42,6 +42,41 @@ pub fn sentence(result: &ExperimentResult) -> String {
     sentence + &lately(&runs) + &unsettled(result, &runs) + "."
 }
 
+/// What is unlike a drive that is built, each once, as a sentence: with the name of its FTL where others differ.
+pub fn doubts(result: &ExperimentResult) -> Vec<String> {
+    each_once(doubts_of(result))
+}
+
+/// FTLs and what is unlike a drive that is built.
+pub fn doubts_of(result: &ExperimentResult) -> Vec<(String, String)> {
+    let of = |run: &RunResult| -> Vec<_> {
+        run.doubts.iter().map(|doubt| (run.ftl.clone(), doubt.clone())).collect()
+    };
+    result.runs.iter().flat_map(of).collect()
+}
+
+/// The doubts of FTLs: those that several have once, without a name.
+pub fn each_once(doubts: Vec<(String, String)>) -> Vec<String> {
+    let count = |of: &str| doubts.iter().filter(|(_, doubt)| doubt == of).count();
+    let sentence = |text: &str| {
+        let mut letters = text.chars();
+        let first =
+            letters.next().map_or_else(String::new, |first| first.to_uppercase().to_string());
+        first + letters.as_str() + "."
+    };
+    let mut all: Vec<String> = Vec::new();
+    for (ftl, doubt) in &doubts {
+        let text = match count(doubt) {
+            1 => format!("{ftl}: {doubt}."),
+            _ => sentence(doubt),
+        };
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all
+}
+
 fn nothing_collected(result: &ExperimentResult, run: &RunResult) -> String {
     let Config { drive, fill, writes_max, .. } = &result.config;
     let logical_pages = f64::from(drive.logical_pages);

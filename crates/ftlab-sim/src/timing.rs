@@ -386,6 +386,19 @@ facts! {
     }
 }
 
+impl LunSeconds {
+    /// All of them.
+    pub(crate) fn all(&self) -> f64 {
+        let Self { host_writes, host_reads, relocations, merges, erases, others } = self;
+        host_writes + host_reads + relocations + merges + erases + others
+    }
+
+    /// The share of them that erases took; none if nothing took time.
+    pub fn share_of_erases(&self) -> Option<f64> {
+        (self.all() > 0.0).then(|| self.erases / self.all())
+    }
+}
+
 /// Bytes of a page, and how many of them the host sent on average.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OfPage {

@@ -181,6 +181,9 @@ pub struct Point {
     pub response_ns: Option<f64>,
     /// Bytes that the FTL has to remember beside what every FTL of its kind keeps.
     pub metadata_bytes: u64,
+    /// Of the time that LUNs are busy, if time is simulated.
+    #[serde(skip)]
+    share_of_erases: Option<f64>,
     #[serde(skip)]
     logical_bytes: u64,
     /// It is no step of a bisection.
@@ -312,8 +315,22 @@ impl Question {
         }
         advice.lifelong = self.service.and_then(|service| least_flash(service, &advice.curves));
         advice.caveats = advice.caveats_of(&self.base);
+        advice.caveats.extend(self.doubts(&advice.curves));
         advice.answer = advice.sentence();
         Ok(advice)
+    }
+
+    /// What is unlike a drive that is built: of the smallest drive that meets the target, or of the smallest at all.
+    fn doubts(&self, curves: &[Curve]) -> Vec<String> {
+        let Some(curve) = curves.first().filter(|_| self.base.timing.is_some()) else {
+            return Vec::new();
+        };
+        let Some(point) = curve.needs.as_ref().or(curve.points.first()) else { return Vec::new() };
+        let Ok(ftl) = curve.ftl.parse::<Spec>() else { return Vec::new() };
+        let prepared = self.experiment(&ftl, Physical::Blocks(point.blocks)).prepare();
+        let doubts = prepared.map(|of| ftlab_sim::doubts(of.config(), point.share_of_erases));
+        let doubts = doubts.unwrap_or_default();
+        doubts.into_iter().map(|doubt| format!("{}: {doubt}.", curve.ftl)).collect()
     }
 
     fn check_stop(&self) -> Result<(), SimError> {
@@ -392,6 +409,7 @@ impl Question {
             tbw: run.endurance.map(|endurance| endurance.tbw * run.waf / waf),
             response_ns,
             metadata_bytes: run.memory.metadata_bytes,
+            share_of_erases: run.timing.as_ref().and_then(|of| of.lun_seconds.share_of_erases()),
             logical_bytes: drive.logical_bytes,
             is_of_grid: matches!(physical, Physical::OverProvisioning(_)),
         })

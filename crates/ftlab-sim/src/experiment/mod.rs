@@ -7,6 +7,7 @@ use crate::expander::Bounds;
 use crate::format::grouped;
 use crate::ftl_run::{FlashOfRun, FtlRun, Label};
 use crate::hosted::{self, WhichHosts};
+use crate::likeness;
 use crate::memory::{Needs, Promise};
 use crate::option::told_by;
 use crate::parameters::named;
@@ -66,7 +67,7 @@ impl Experiment {
             self.drive.page_bytes,
             trace.as_deref(),
         )?;
-        let (drive_config, drive) = self.drive.configure(wanted)?;
+        let (drive_config, drive) = self.drive_on_its_flash()?.configure(wanted)?;
         let writes_max = self.writes_max(drive.logical_pages)?;
         let interval_writes = self.interval_writes(drive.logical_pages, writes_max)?;
         let space = Space {
@@ -88,7 +89,8 @@ impl Experiment {
         let oracle = self.workload.oracle(&space)?;
         let memory = self.promise(&drive_config, &oracle, timing, writes_max, interval_writes)?;
         let build = |fitted: &Spec, drive| build_ftl(self, fitted, drive, timing);
-        let mut runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
+        let runs = pool.install(|| self.build(&config, drive_config, &oracle, build));
+        let mut runs = runs.map_err(|error| likeness::refused(error, &config))?;
         if matches!(hosts, Some(WhichHosts::Threads(..))) {
             runs.iter_mut().for_each(FtlRun::keep_transactions);
         }

@@ -5,6 +5,7 @@ use crate::SimError;
 use crate::causes::{ErasesByCause, ProgramsByCause};
 use crate::erase_counts;
 use crate::frames::blocks_per_cell;
+use crate::likeness;
 use crate::result::{
     Config, Endurance, EraseCounts, FaultsResult, FdpStatistics, Memory, Observed, RefreshResult,
     RunResult, SlcResult, StreamResult, TimingResult, TimingSummary, VictimValidShare,
@@ -163,6 +164,10 @@ impl FtlRun {
         let (fdp, observed) = (self.fdp_statistics(host_bytes), self.observed(seen.erases()));
         let refresh = self.refresh(config, tally.refreshed);
         let timing = self.timing(config, host_bytes);
+        let doubts = likeness::doubts(
+            config,
+            timing.as_ref().and_then(|time| time.lun_seconds.share_of_erases()),
+        );
         let endurance = self.endurance(config, media_bytes_per_host_byte);
         let series = self.history.series;
         RunResult {
@@ -212,6 +217,7 @@ impl FtlRun {
             nanoseconds_per_relocation: (collecting > 0.0 && totals.relocations > 0)
                 .then(|| 1e9 * collecting / totals.relocations as f64),
             timing,
+            doubts,
             own_workload: None,
             observed,
             ftl: self.label.name,
