@@ -23,8 +23,8 @@ class Drive:
         Over-provisioning, (physical - logical) / logical; 10% if neither this nor `blocks` is given. For
         hybrid-mapped FTLs it is the log space, including the one or two blocks that they merge into.
     pages_per_block : int, optional
-        Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
-        below 1 GiB.
+        Pages per erase block, at least 2; by default those of the flash that `timing` names, or else the
+        usual number for the size of the drive: 512, fewer below 1 GiB.
     page_size : str or int, default "4KiB"
         Bytes per page, a multiple of 512.
     logical_pages : int, optional

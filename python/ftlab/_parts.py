@@ -17,6 +17,7 @@ class RunParts:
     cold_region_share: float | None
     collections: int
     config_hash: str
+    doubts: list[str]
     endurance: dict[str, Any] | None
     erase_counts: dict[str, Any]
     erases: int

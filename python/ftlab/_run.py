@@ -96,8 +96,8 @@ def run(
         Injects flash failures: shares of programs and erases that fail, number of factory bad blocks, and a
         seed, such as program=1e-5,erase=1e-4,bad=20,seed=1.
     timing : str, optional
-        Simulates time, with the flash timing NAME, such as slc:channels=4,luns=2,queue-depth=16. See ``ftlab
-        list timings``.
+        Simulates time, with the flash timing NAME, such as slc:channels=4,luns=2,queue-depth=16. Blocks are
+        those of its chip, one on each LUN, unless `pages_per_block` is given. See ``ftlab list timings``.
     wrap : bool, default False
         Takes addresses beyond the drive modulo its size, instead of rejecting them.
     ignore_trims : bool, default False

@@ -72,7 +72,8 @@ impl<'a> OnFlash<'a> {
     /// The option for a drive with enough blocks of so many pages.
     fn logical_for(&self, pages_per_block: u32) -> String {
         let bytes = u64::from(pages_per_block) * u64::from(self.drive.page_bytes);
-        let flash = bytes as f64 * f64::from(BLOCKS_FEW) / (1.0 + self.drive.op_ratio.max(0.0));
+        let op_ratio = self.drive.op_ratio_asked.unwrap_or(self.drive.op_ratio);
+        let flash = bytes as f64 * f64::from(BLOCKS_FEW) / (1.0 + op_ratio);
         let mib = (flash / f64::from(1 << 20)).ceil() as u64;
         let mib = if mib > 1024 { mib.next_multiple_of(1024) } else { mib };
         format!("--logical {}", ByteSize(mib << 20))
@@ -179,16 +180,14 @@ mod tests {
 
     #[test]
     fn a_timing_brings_its_blocks_unless_others_are_given() {
-        let pages = |timing, given| {
-            let prepared = experiment(timing, "64MiB", given).prepare().unwrap();
-            prepared.config().drive.pages_per_block
-        };
+        let pages_of = |of: &Experiment| of.prepare().unwrap().config().drive.pages_per_block;
+        let pages = |timing, given| pages_of(&experiment(timing, "64MiB", given));
         assert_eq!(pages("slc", None), 64);
         assert_eq!(pages("slc:luns=2,block-pages=48", None), 96);
         assert_eq!(pages("slc", Some(32)), 32);
         let mut plain = experiment("slc", "64MiB", None);
         plain.timing = None;
-        assert_eq!(plain.prepare().unwrap().config().drive.pages_per_block, 32);
+        assert_eq!(pages_of(&plain), 32);
     }
 
     #[test]
@@ -197,9 +196,9 @@ mod tests {
             let result = experiment(timing, "32MiB", given).run(&mut ()).unwrap();
             result.runs[0].doubts.clone()
         };
-        let like = "femu:channels=2,luns=1,block-pages=16";
+        let like = "femu:channels=2,luns=1,block-pages=16,erase-us=100";
         assert_eq!(run("femu:channels=1,luns=1,erase-us=400", Some(32)), Vec::<String>::new());
-        let few = run(&format!("{like},erase-us=100"), Some(64));
+        let few = run(like, Some(64));
         assert_eq!(few.len(), 1, "{few:?}");
         assert!(
             few[0].contains("has 141 blocks of 64 pages (32 on each of 2 LUNs), fewer than 256")

@@ -139,8 +139,11 @@ fn several_at_once_and_what_is_watched() {
     };
     wrong.compare("several", &several(250_000));
     wrong.compare("watched", &Experiment { observe: true, ..several(250_000) });
-    let timed =
-        |timing: &str| Experiment { timing: Some(timing.parse().unwrap()), ..several(150_000) };
+    let timed = |timing: &str| {
+        let mut timed = Experiment { timing: Some(timing.parse().unwrap()), ..several(150_000) };
+        timed.drive.pages_per_block = Some(128);
+        timed
+    };
     for timing in ["slc", "slc:unit=request,queue-depth=32,waits=on", "femu:unit=request"] {
         wrong.compare(timing, &timed(timing));
     }

@@ -86,7 +86,9 @@ fn what_decodes_and_watches_in_little_memory_is_enough_or_an_error() {
     let ftls = "--ftl 2r++ --ftl hazard --ftl fk --threads 3 --quiet --fill none";
     for command in [
         format!("run t.parquet --logical 2GiB {ftls} --report r.html"),
-        format!("run zipf --logical 2GiB {ftls} --writes 200000 --timing femu:unit=request"),
+        format!(
+            "run zipf --logical 2GiB {ftls} --pages-per-block 512 --writes 200000 --timing femu:unit=request"
+        ),
         format!("run tpcc --logical 2GiB --writes 50000 {ftls}"),
     ] {
         succeeds_or_says_why(&place, &command, &limits);
