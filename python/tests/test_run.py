@@ -6,6 +6,7 @@ import pickle
 import signal
 import threading
 import time
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -313,3 +314,12 @@ def test_an_argument_of_the_drive_is_named_as_one() -> None:
     for given in ({"op": "10%"}, {"logical": "8MiB", "op": 0.1}):
         with pytest.raises(TypeError, match=r"write drive=ftlab.Drive\(.*op="):
             ftlab.run("uniform", "2r++", **given)  # type: ignore[arg-type]
+
+
+def test_what_is_unlike_a_drive_is_a_warning():
+    drive = ftlab.Drive(logical_pages=8192, pages_per_block=64)
+    with pytest.warns(RuntimeWarning, match="fewer than 256") as said:
+        result = ftlab.run("uniform", "fifo", drive=drive, timing="femu:luns=1", progress=False)
+    assert result.warnings == [str(warning.message) for warning in said]
+    assert "erases take" in result.warnings[1] and len(result.runs[0]["doubts"]) == 2
+    assert escape(result.warnings[0]) in result._repr_html_()

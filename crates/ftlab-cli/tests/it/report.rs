@@ -39,6 +39,29 @@ fn a_page_answers_the_question_and_tells_how_to_ask_it_again() {
 }
 
 #[test]
+fn what_is_unlike_a_drive_is_said_in_every_output() {
+    let place = Place::new();
+    let command = format!("uniform {SMALL} --ftl 1r-greedy --ftl fifo --timing femu:luns=1");
+    let few = "has 77 blocks of 64 pages (8 on each of 8 LUNs), fewer than 256";
+    let erases = "of the time that LUNs are busy, more than 10%";
+    let page = report(&place, &command);
+    let text = place.ftlab(&format!("run {command}")).stdout;
+    assert!(text.contains(&format!("warning     the drive {few}")), "{text}");
+    for said in [&page, &text] {
+        assert!(said.contains(&format!("The drive {few}")), "{said}");
+        assert!(said.contains("1r-greedy: erases take ") && said.contains(erases), "{said}");
+    }
+    let runs = place.ftlab(&format!("run {command} --json --quiet")).json()["runs"].clone();
+    for run in runs.as_array().unwrap() {
+        let doubts = &run["doubts"];
+        assert!(doubts[0].as_str().unwrap().contains(few) && doubts[2].is_null(), "{doubts}");
+        assert!(doubts[1].as_str().unwrap().contains(erases), "{doubts}");
+    }
+    let refused = place.ftlab("run uniform --logical 16MiB --ftl fifo --timing femu");
+    refused.fails(2, &["16,384 pages (256 on each of 64 LUNs)", "--logical 15GiB", "fewer LUNs"]);
+}
+
+#[test]
 fn a_page_needs_nothing_else() {
     let page = report(&Place::new(), &format!("uniform {SMALL} --ftl 1r-greedy --timing slc"));
     assert!(page.len() < 300_000, "{} bytes", page.len());
