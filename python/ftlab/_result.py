@@ -125,8 +125,8 @@ class Result(Document):
     def warnings(self) -> list[str]:
         """What is unlike a drive that is built, where time is simulated.
 
-        Too few blocks, LUNs that no block reaches, erases that take too much time: a sentence each. :func:`ftlab.run`
-        warns of them.
+        Too few blocks, LUNs that no block reaches, erases that take too much time: a sentence each.
+        :func:`ftlab.run` warns of them.
         """
         return _core.doubts(self.to_json())
 

@@ -321,5 +321,6 @@ def test_what_is_unlike_a_drive_is_a_warning():
     with pytest.warns(RuntimeWarning, match="fewer than 256") as said:
         result = ftlab.run("uniform", "fifo", drive=drive, timing="femu:luns=1", progress=False)
     assert result.warnings == [str(warning.message) for warning in said]
-    assert "erases take" in result.warnings[1] and len(result.runs[0]["doubts"]) == 2
+    assert "erases take" in result.warnings[1]
+    assert len(result.runs[0]["doubts"]) == 2
     assert escape(result.warnings[0]) in result._repr_html_()
