@@ -4,8 +4,8 @@ use crate::error::CliError;
 use crate::output::{aligned, print_json, say, too_short};
 use clap::{ArgGroup, Args};
 use ftlab_record::{
-    DeviceComparison, Observer, Options, RecordError, SectorCounts, State, Status, Summary, Target,
-    record,
+    DeviceComparison, FileStream, Observer, Options, RecordError, SectorCounts, State, Status,
+    Summary, Target, record,
 };
 use ftlab_sim::format::{bytes, grouped};
 use ftlab_spec::ByteSize;
@@ -36,6 +36,10 @@ pub(crate) struct RecordArgs {
     /// The trace to write; .parquet stores device size, command, time and phases.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// The stream (placement handle) of files, with --dir: of those with a name such as *.sst, or of all below a
+    /// directory, as wal/=1. The first pattern that matches counts; other files have stream 0.
+    #[arg(long, value_name = "PATTERN=STREAM", conflicts_with = "device")]
+    stream: Vec<FileStream>,
     #[command(flatten)]
     of_device: DeviceArgs,
     /// Writes the summary as JSON to standard output; the output of the command goes to standard
@@ -105,7 +109,9 @@ fn options(args: &RecordArgs) -> Result<Options, CliError> {
                  recorded without one",
             ));
         }
-        (None, Some(directory)) => Target::Directory(directory.clone()),
+        (None, Some(directory)) => {
+            Target::Directory { path: directory.clone(), streams: args.stream.clone() }
+        }
         (None, None) => return Err(CliError::usage("name a --device or a --dir")),
     };
     Ok(Options {

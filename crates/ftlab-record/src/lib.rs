@@ -23,5 +23,6 @@ mod recording;
 mod summary;
 
 pub use error::RecordError;
+pub use files::FileStream;
 pub use recording::{Observer, Options, State, Status, Target, record};
 pub use summary::{DeviceComparison, FileTotals, SectorCounts, Summary};

@@ -2,6 +2,7 @@
 
 use crate::capture::{Captured, Stop};
 use crate::command::{self, Running, Signals};
+use crate::files::FileStream;
 use crate::footprint::Footprint;
 use crate::phases::{self, Phases};
 use crate::summary::Summary;
@@ -37,8 +38,13 @@ pub enum Target {
         /// Whether to write back the page cache at the end.
         sync: bool,
     },
-    /// Every call by which the command writes files below this directory.
-    Directory(PathBuf),
+    /// Every call by which the command writes files below a directory.
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// The streams of its files; requests name none if there are none.
+        streams: Vec<FileStream>,
+    },
 }
 
 /// What is recorded, while what runs, and where it goes.
@@ -105,7 +111,9 @@ pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary,
             };
             device::start(path, &options_of_device, start, sender, &options.command)?
         }
-        Target::Directory(path) => files::start(path, start, sender, &options.command)?,
+        Target::Directory { path, streams } => {
+            files::start(path, streams, start, sender, &options.command)?
+        }
     };
     let recording = Recording::start(options, start, sink, signals, command);
     let recording = recording.and_then(|mut recording| {
@@ -148,7 +156,7 @@ impl Recording {
     ) -> Result<Self, RecordError> {
         let named_phases = Phases::new(start)?;
         let command = command.map(|command| prepared(command, options, &named_phases));
-        let adopts = matches!(options.target, Target::Directory(_));
+        let adopts = matches!(options.target, Target::Directory { .. });
         let running = Running::start(signals, command, &first_word(&options.command), adopts)?;
         let begins_us = start.elapsed().as_micros() as u64;
         Ok(Self {
@@ -308,7 +316,7 @@ fn target(target: &Target) -> (String, &'static str) {
             path.display().to_string(),
             "check that the command writes to a file system on this very device (findmnt, lsblk)",
         ),
-        Target::Directory(path) => (
+        Target::Directory { path, .. } => (
             path.display().to_string(),
             "check that the command itself writes below this directory: a server that is already \
              running is not its child",

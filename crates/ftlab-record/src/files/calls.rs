@@ -138,7 +138,11 @@ impl Calls {
     }
 
     fn requests<'a>(&self, time_us: u64, batch: &'a mut RequestBatch) -> Requests<'a> {
-        Requests { batch, time_us: time_us.saturating_sub(self.start_us) }
+        Requests {
+            batch,
+            time_us: time_us.saturating_sub(self.start_us),
+            stream: self.tree.any_stream(),
+        }
     }
 
     fn release(&mut self, closed: impl IntoIterator<Item = OpenFile>, to: &mut Requests<'_>) {

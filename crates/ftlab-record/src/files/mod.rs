@@ -11,7 +11,10 @@ mod call;
 mod calls;
 mod drive;
 mod processes;
+mod streams;
 mod tree;
+
+pub use streams::FileStream;
 
 use crate::RecordError;
 use crate::capture::{Capture, Captured, Outlet, Stop, is_set};
@@ -38,16 +41,17 @@ use tree::Tree;
 const LINES_PER_BATCH: u32 = 256;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Starts recording the files below `path`; times are microseconds since `start`.
+/// Starts recording the files below `path`, whose requests name `streams` if there are any; times are microseconds since `start`.
 pub(crate) fn start(
     path: &Path,
+    streams: &[FileStream],
     start: Instant,
     sender: Sender<RequestBatch>,
     command: &[OsString],
 ) -> Result<(Capture, Option<Command>), RecordError> {
     let not_a_directory = |source| RecordError::NotADirectory { path: path.into(), source };
     let root = path.canonicalize().map_err(not_a_directory)?;
-    let tree = Tree::new(&root).map_err(|error| match error {
+    let tree = Tree::new(&root, streams.to_vec()).map_err(|error| match error {
         RecordError::Io { source, .. } => not_a_directory(source),
         other => other,
     })?;
@@ -74,10 +78,14 @@ pub(crate) fn start(
     });
     let version = String::from_utf8_lossy(&version.stdout);
     let version = version.lines().next().unwrap_or("strace").to_owned();
-    let properties = BTreeMap::from([
+    let mut properties = BTreeMap::from([
         ("directory".to_owned(), root.display().to_string()),
         ("source".to_owned(), format!("calls on files, {version}")),
     ]);
+    if !streams.is_empty() {
+        let streams: Vec<_> = streams.iter().map(ToString::to_string).collect();
+        properties.insert("streams".to_owned(), streams.join(" "));
+    }
     let capture = Capture { thread, stop: Box::new(CommandEnded(ended)), properties };
     Ok((capture, Some(strace(&pipe, command))))
 }

@@ -1,6 +1,7 @@
 //! The files below the directory: their names, their sizes, and their places on the drive.
 
 use super::drive::{Chunks, Extent, Layout};
+use super::streams::{FileStream, stream_of};
 use crate::RecordError;
 use ftlab_trace::{Op, RequestBatch};
 use rustc_hash::FxHashMap;
@@ -18,12 +19,15 @@ struct File {
     /// Number of times that it is open.
     opened: u32,
     is_written: bool,
+    stream: u16,
 }
 
 /// The destination of requests, and their time.
 pub(super) struct Requests<'a> {
     pub(super) batch: &'a mut RequestBatch,
     pub(super) time_us: u64,
+    /// Of the file that is written or trimmed, if requests name streams.
+    pub(super) stream: Option<u16>,
 }
 
 impl Requests<'_> {
@@ -35,12 +39,14 @@ impl Requests<'_> {
         while lba < end {
             let sectors = (end - lba).min(SECTORS_MAX);
             self.batch.push_at(self.time_us, op, lba, sectors as u32);
+            self.batch.stream.extend(self.stream);
             lba += sectors;
         }
     }
 
     pub(super) fn flush(&mut self) {
         self.batch.push_at(self.time_us, Op::Flush, 0, 0);
+        self.batch.stream.extend(self.stream.map(|_| 0));
     }
 }
 
@@ -52,17 +58,19 @@ pub(super) struct Tree {
     files: Vec<File>,
     pub(super) drive: Chunks,
     pub(super) bytes_written: u64,
+    streams: Vec<FileStream>,
 }
 
 impl Tree {
     /// Lays out the files below `root`, an absolute path without symbolic links, in order of names.
-    pub(super) fn new(root: &Path) -> Result<Self, RecordError> {
+    pub(super) fn new(root: &Path, streams: Vec<FileStream>) -> Result<Self, RecordError> {
         let mut tree = Self {
             root: root.to_string_lossy().into_owned(),
             names: FxHashMap::default(),
             files: Vec::new(),
             drive: Chunks::default(),
             bytes_written: 0,
+            streams,
         };
         tree.add_directory(root, &mut FxHashMap::default())?;
         Ok(tree)
@@ -93,10 +101,27 @@ impl Tree {
                     self.files.len() - 1
                 });
                 self.files[file].names += 1;
-                self.names.insert(path.to_string_lossy().into_owned(), file);
+                self.name(path.to_string_lossy().into_owned(), file);
             }
         }
         Ok(())
+    }
+
+    /// Gives a file a name, and the stream of that name.
+    fn name(&mut self, path: String, file: usize) {
+        let below = path.strip_prefix(&self.root).unwrap_or(&path);
+        self.files[file].stream = stream_of(&self.streams, below);
+        self.names.insert(path, file);
+    }
+
+    /// What a file's requests name as their stream.
+    fn stream(&self, file: usize) -> Option<u16> {
+        (!self.streams.is_empty()).then(|| self.files[file].stream)
+    }
+
+    /// Whether requests name streams: the stream of flushes.
+    pub(super) fn any_stream(&self) -> Option<u16> {
+        (!self.streams.is_empty()).then_some(0)
     }
 
     /// Whether an absolute path is below the directory.
@@ -116,7 +141,7 @@ impl Tree {
         }
         let file = self.create_unnamed();
         self.files[file].names = 1;
-        self.names.insert(path.to_owned(), file);
+        self.name(path.to_owned(), file);
         file
     }
 
@@ -140,6 +165,7 @@ impl Tree {
 
     /// `bytes` of the file were written.
     pub(super) fn write(&mut self, file: usize, bytes: Range<u64>, to: &mut Requests<'_>) {
+        to.stream = self.stream(file);
         let file = &mut self.files[file];
         self.bytes_written += bytes.end.saturating_sub(bytes.start);
         file.is_written = true;
@@ -149,6 +175,7 @@ impl Tree {
 
     /// `bytes` of the file no longer contain data.
     pub(super) fn punch(&self, file: usize, bytes: Range<u64>, to: &mut Requests<'_>) {
+        to.stream = self.stream(file);
         self.files[file].layout.punch(bytes, |extent| to.push(Op::Trim, extent));
     }
 
@@ -160,6 +187,7 @@ impl Tree {
 
     /// The file has `size` from now on.
     pub(super) fn truncate(&mut self, file: usize, size: u64, to: &mut Requests<'_>) {
+        to.stream = self.stream(file);
         let file = &mut self.files[file];
         file.size = size;
         file.layout.truncate(size, &mut self.drive, |extent| to.push(Op::Trim, extent));
@@ -179,7 +207,7 @@ impl Tree {
         let Some(file) = self.find(path).filter(|_| self.holds(link)) else { return };
         self.unlink(link, to);
         self.files[file].names += 1;
-        self.names.insert(link.to_owned(), file);
+        self.name(link.to_owned(), file);
     }
 
     /// A name is removed; with the last one, and when it is no longer open, so is the file.
@@ -196,7 +224,7 @@ impl Tree {
         if let Some(file) = self.names.remove(from) {
             self.unlink(into, to);
             if self.holds(into) {
-                self.names.insert(into.to_owned(), file);
+                self.name(into.to_owned(), file);
             } else {
                 self.files[file].names -= 1;
                 self.free(file, to);
@@ -215,8 +243,8 @@ impl Tree {
     /// Two names are exchanged.
     pub(super) fn exchange(&mut self, one: &str, other: &str) {
         if let (Some(first), Some(second)) = (self.find(one), self.find(other)) {
-            self.names.insert(one.to_owned(), second);
-            self.names.insert(other.to_owned(), first);
+            self.name(one.to_owned(), second);
+            self.name(other.to_owned(), first);
         }
     }
 
@@ -235,7 +263,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("old"), [7; 5000]).unwrap();
         fs::hard_link(directory.path().join("old"), directory.path().join("also")).unwrap();
-        let mut tree = Tree::new(directory.path()).unwrap();
+        let mut tree = Tree::new(directory.path(), Vec::new()).unwrap();
         tree.root = "/d".into();
         tree.names = tree
             .names
@@ -243,7 +271,7 @@ mod tests {
             .map(|(name, file)| (format!("/d/{}", name.rsplit('/').next().unwrap()), file))
             .collect();
         let mut batch = RequestBatch::new();
-        run(&mut tree, &mut Requests { batch: &mut batch, time_us: 1 });
+        run(&mut tree, &mut Requests { batch: &mut batch, time_us: 1, stream: None });
         batch.iter().collect()
     }
 

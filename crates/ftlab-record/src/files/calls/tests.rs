@@ -13,8 +13,13 @@ struct Session {
 
 impl Session {
     fn new() -> Self {
+        Self::with_streams(&[])
+    }
+
+    fn with_streams(streams: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let tree = Tree::new(directory.path()).unwrap();
+        let streams = streams.iter().map(|text| text.parse().unwrap()).collect();
+        let tree = Tree::new(directory.path(), streams).unwrap();
         let here = directory.path().to_string_lossy().into_owned();
         let calls = Calls::new(tree, here, 1_000_000);
         Self { calls, lines: Lines::default(), batch: RequestBatch::new(), directory }
@@ -170,4 +175,24 @@ fn files_that_others_opened_are_followed_from_their_end() {
            1 1.5 write(7<%>, ""..., 512) = 512"#,
     );
     assert_eq!(found, [(Write, 0, 1), (Write, 1, 1)]);
+}
+
+#[test]
+fn requests_name_the_stream_of_the_name_that_their_file_has() {
+    let mut session = Session::with_streams(&["*.log=1", "old/=2"]);
+    let found = session.run(
+        r#"1 1.5 openat(AT_FDCWD<%>, "a.log", O_RDWR|O_CREAT, 0666) = 3<%/a.log>
+           1 1.6 write(3<%/a.log>, ""..., 512) = 512
+           1 1.7 fsync(3<%/a.log>) = 0
+           1 1.8 rename("%/a.log", "%/old/a.log") = 0
+           1 1.9 pwrite64(3<%/old/a.log>, ""..., 512, 512) = 512
+           1 2.0 openat(AT_FDCWD<%>, "b", O_RDWR|O_CREAT, 0666) = 4<%/b>
+           1 2.1 write(4<%/b>, ""..., 512) = 512
+           1 2.2 ftruncate(3<%/old/a.log>, 0) = 0"#,
+    );
+    assert_eq!(
+        found,
+        [(Write, 0, 1), (Flush, 0, 0), (Write, 1, 1), (Write, 128, 1), (Trim, 0, 128)]
+    );
+    assert_eq!(session.batch.stream, [1, 0, 1, 0, 1]);
 }
