@@ -123,7 +123,7 @@ pub fn load_curves(
         return Err(unusable("no FTL is named", "add --ftl NAME").into());
     };
     let version = ftlab_spec::version().to_owned();
-    let doubts = summary::each_once(doubts);
+    let doubts = summary::each_once(&doubts);
     Ok(LoadCurves { version, command: None, config, curves, doubts })
 }
 
@@ -134,12 +134,15 @@ fn knee(points: &[LoadPoint]) -> Option<f64> {
     best.filter(|_| points.len() >= 3).map(|point| point.load)
 }
 
-/// One run with one FTL: its configuration, requests, and what is unlike a drive that is built, by FTL.
+/// The configuration of a run, its requests, and what is unlike a drive that is built, by FTL.
+type OneRun = (Config, RequestsResult, Vec<(String, String)>);
+
+/// One run with one FTL.
 fn run(
     one: &Experiment,
     timing: &Spec,
     progress: &mut impl Progress,
-) -> Result<(Config, RequestsResult, Vec<(String, String)>), ExperimentsError> {
+) -> Result<OneRun, ExperimentsError> {
     let experiment = Experiment { timing: Some(timing.clone()), ..one.clone() };
     let result = experiment.run(progress)?;
     let doubts = summary::doubts_of(&result);

@@ -42,10 +42,10 @@ impl<'a> OnFlash<'a> {
     /// Pages of a block, and where they are: `16,384 pages (256 on each of 64 LUNs)`.
     fn block(&self) -> String {
         let (pages, luns) = (self.drive.pages_per_block, self.timing.luns_of_block());
-        let of_each = f64::from(pages) / f64::from(luns);
-        let of_each = match pages.is_multiple_of(luns) {
-            true => grouped(u64::from(pages / luns)),
-            false => format!("{of_each:.1}"),
+        let of_each = if pages.is_multiple_of(luns) {
+            grouped(u64::from(pages / luns))
+        } else {
+            format!("{:.1}", f64::from(pages) / f64::from(luns))
         };
         match luns {
             1 => format!("{} pages", grouped(pages.into())),

@@ -44,7 +44,7 @@ pub fn sentence(result: &ExperimentResult) -> String {
 
 /// What is unlike a drive that is built, each once, as a sentence: with the name of its FTL where others differ.
 pub fn doubts(result: &ExperimentResult) -> Vec<String> {
-    each_once(doubts_of(result))
+    each_once(&doubts_of(result))
 }
 
 /// FTLs and what is unlike a drive that is built.
@@ -56,7 +56,7 @@ pub fn doubts_of(result: &ExperimentResult) -> Vec<(String, String)> {
 }
 
 /// The doubts of FTLs: those that several have once, without a name.
-pub fn each_once(doubts: Vec<(String, String)>) -> Vec<String> {
+pub fn each_once(doubts: &[(String, String)]) -> Vec<String> {
     let count = |of: &str| doubts.iter().filter(|(_, doubt)| doubt == of).count();
     let sentence = |text: &str| {
         let mut letters = text.chars();
@@ -65,7 +65,7 @@ pub fn each_once(doubts: Vec<(String, String)>) -> Vec<String> {
         first + letters.as_str() + "."
     };
     let mut all: Vec<String> = Vec::new();
-    for (ftl, doubt) in &doubts {
+    for (ftl, doubt) in doubts {
         let text = match count(doubt) {
             1 => format!("{ftl}: {doubt}."),
             _ => sentence(doubt),
