@@ -15,7 +15,14 @@ fn lists_come_from_the_registries() {
         ("ftls", ["faster (ftl)", "blk-util=0.5", "greedy (victim)"]),
         ("workloads", ["zipf (generator)", "theta=0.9", "a number in 0.0..=10.0"]),
         ("formats", ["blkparse (format)", "read and written", "--format NAME"]),
-        ("timings", ["slc (timing)", "channels=8 luns=8; otherwise as slc", "--timing NAME"]),
+        (
+            "timings",
+            [
+                "slc (timing)",
+                "channels=8 luns=8 block-pages=256; otherwise as slc",
+                "--timing NAME",
+            ],
+        ),
     ] {
         let text = place.ftlab(&format!("list {what}")).stdout;
         for part in parts {

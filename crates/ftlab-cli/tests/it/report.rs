@@ -46,7 +46,7 @@ fn what_is_unlike_a_drive_is_said_in_every_output() {
     let erases = "of the time that LUNs are busy, more than 10%";
     let page = report(&place, &command);
     let text = place.ftlab(&format!("run {command}")).stdout;
-    assert!(text.contains(&format!("warning     the drive {few}")), "{text}");
+    assert!(text.contains("warning ") && text.contains(&format!(" the drive {few}")), "{text}");
     for said in [&page, &text] {
         assert!(said.contains(&format!("The drive {few}")), "{said}");
         assert!(said.contains("1r-greedy: erases take ") && said.contains(erases), "{said}");
