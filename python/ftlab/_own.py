@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import inspect
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from ftlab import _core
-from ftlab._parameter import AUTO
+from ftlab._parameter import AUTO, Parameter
 from ftlab._policy import FitContext, Policy
 from ftlab._text import texts
 from ftlab.errors import ParameterError
@@ -46,6 +46,7 @@ class Own:
     def of(cls, policy: Policy | type[Policy]) -> Own:
         """The policy, or what makes it."""
         one = policy() if isinstance(policy, type) else policy
+        _check_parameters(one.name, one.parameters)
         return cls(policy, one.name, _code(type(one)))
 
     @property
@@ -73,6 +74,8 @@ class Own:
                 f"{self.name}: fit returned {name}, which is no parameter of it; it has {known}"
             )
         fitted = dict(given) | texts(changed)
+        for one in self.policy.parameters:
+            self._check_fitted(one, fitted[one.name])
         for name, value in self._values(fitted).items():
             if value is None:
                 raise ParameterError(
@@ -90,8 +93,34 @@ class Own:
     def _one(self) -> Policy:
         return self.policy() if isinstance(self.policy, type) else self.policy
 
+    def _check_fitted(self, one: Parameter, text: str) -> None:
+        """Refuses what is no value of its parameter."""
+        try:
+            one._value(text)
+        except ValueError:
+            whole = f", such as int({text})" if one.kind == "whole" else ""
+            raise ParameterError(
+                f"{self.name}: fit returned {one.name}={text}, which is not {one.expects}; return one{whole}"
+            ) from None
+
     def _values(self, given: Mapping[str, str]) -> dict[str, object]:
         return {one.name: one._value(given[one.name]) for one in self.policy.parameters}
+
+
+def _check_parameters(policy: str, parameters: object) -> None:
+    """Refuses what is no sequence of parameters with names of their own."""
+    if isinstance(parameters, str) or not isinstance(parameters, Sequence):
+        comma = "; with one, write (it,)" if isinstance(parameters, Parameter) else ""
+        raise ParameterError(f"{policy}: parameters={parameters!r} is not a tuple of ftlab.parameter(...){comma}")
+    names: set[str] = set()
+    for one in parameters:
+        if not isinstance(one, Parameter):
+            raise ParameterError(
+                f"{policy}: {one!r} among its parameters is none; make each with ftlab.parameter(...)"
+            )
+        if one.name in names:
+            raise ParameterError(f"{policy}: two parameters are named {one.name}; give one another name")
+        names.add(one.name)
 
 
 def _code(policy: type[Policy]) -> str:

@@ -66,7 +66,7 @@ class Parameter:
         return name, default, expects, summary, source, domain
 
     def _value(self, text: str) -> Any:
-        """The value of a text; ``None`` if it is still to be worked out."""
+        """The value of a text; ``None`` if it is still to be worked out, ``ValueError`` if it is none."""
         if text == AUTO == self.default and AUTO not in self.choices:
             return None
         if self.choices == ("on", "off"):
@@ -133,6 +133,10 @@ def parameter(
         raise ParameterError(f"parameter: {name} has choices, which are of type str, not {type.__name__}")
     if (low is not None or high is not None) and KINDS[type] not in ("whole", "number"):
         raise ParameterError(f"parameter: {name} has limits, which only int and float have; leave them out")
+    if low is not None and high is not None and not low <= high:
+        raise ParameterError(
+            f"parameter: {name} has low={low} above high={high}, and no value between; exchange them"
+        )
     kind = "choice" if choices else KINDS[type]
     among = ["on", "off"] if type is bool else list(choices)
     text = texts({"default": AUTO if default is None else default})["default"]

@@ -31,6 +31,12 @@ Finished = tuple[bytes, list[tuple[str, str]]]
 Job = list[tuple[str, str]]
 """Runs that share a workload and a drive: the hash and the name of each."""
 
+Tell = Callable[[int, int, int, float, float | None], None]
+"""Is called with the number of runs, those done, those that failed, the share of the work, the seconds left."""
+
+Done = tuple[int, int, list[tuple[str, str]], str | None]
+"""Runs carried out and reused, failures, and what is to be said of results that are not used again."""
+
 Recipe = tuple[str, str, str, tuple[Own, ...]]
 """What a plan is made of: file, text, scale, and policies in Python."""
 
@@ -180,11 +186,8 @@ def sweep(
             ran, reused, failures, others = _collect(
                 plan, directory, lambda jobs: _distributed(client, recipe, jobs), tell
             )
-        elif plan.has_own:
-            # They take turns anyway.
-            ran, reused, failures, others = _collect(plan, directory, lambda jobs: _in_turn(plan, jobs), tell)
         else:
-            ran, reused, failures, others = _core.sweep(plan, os.fspath(directory), threads, tell)
+            ran, reused, failures, others = _here(plan, directory, threads, tell)
     if others is not None:
         warnings.warn(others, RuntimeWarning, stacklevel=2)
     if failures:
@@ -197,24 +200,49 @@ def sweep(
     return Sweep(plan, directory, ran, reused, failures)
 
 
+def _here(plan: _core.Plan, directory: Path, threads: int | None, tell: Tell | None) -> Done:
+    """Carries out on all threads what has no policy in Python, and the rest, which takes turns anyway, on one."""
+    share = 1 - len(plan.own) / max(plan.runs, 1)
+
+    def tell_of_all(_: int, done: int, failed: int, part: float, left: float | None) -> None:
+        if tell is not None:
+            tell(plan.runs, done, failed, share * part, left)
+
+    ran, reused, failures, others = _core.sweep(plan, os.fspath(directory), threads, tell and tell_of_all)
+    if not plan.own:
+        return ran, reused, failures, others
+
+    def tell_of_rest(_: int, done: int, failed: int, part: float, left: float | None) -> None:
+        if tell is not None:
+            before = ran + reused
+            tell(plan.runs, before + done, len(failures) + failed, share + (1 - share) * part, left)
+
+    own = _collect(plan, directory, lambda jobs: _in_turn(plan, jobs), tell_of_rest, plan.own)
+    return ran + own[0], reused + own[1], failures + own[2], others
+
+
 def _collect(
     plan: _core.Plan,
     directory: Path,
     finish: Callable[[list[Job]], Generator[Finished, None, None]],
-    tell: Callable[[int, int, int, float, float | None], None] | None,
-) -> tuple[int, int, list[tuple[str, str]], str | None]:
-    """Lets `finish` run what is missing in the directory; stores results as they arrive."""
+    tell: Tell | None,
+    only: set[str] | None = None,
+) -> Done:
+    """Lets `finish` run what is missing in the directory, or `only` these; stores results as they arrive."""
     failures: list[tuple[str, str]] = []
+    runs = plan.runs if only is None else len(only)
     with closing(_core.Store(os.fspath(directory))) as store:
-        jobs, others = store.pending(plan), store.others
-        ran, reused = 0, plan.runs - sum(map(len, jobs))
+        pending, others = store.pending(plan), store.others
+        jobs = [[run for run in job if only is None or run[0] in only] for job in pending]
+        jobs = [job for job in jobs if job]
+        ran, reused = 0, runs - sum(map(len, jobs))
         with closing(finish(jobs)) as arriving:
             for runs, failed in arriving:
                 ran += store.add(runs) if runs else 0
                 failures += failed
                 if tell is not None:
                     done = ran + reused
-                    tell(plan.runs, done, len(failures), (done + len(failures)) / plan.runs, None)
+                    tell(runs, done, len(failures), (done + len(failures)) / runs, None)
     return ran, reused, failures, others
 
 

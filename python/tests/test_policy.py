@@ -225,6 +225,11 @@ def test_values_of_registered_policies_are_checked(apart, small, ftl, message):
         ({}, "most=auto has no value"),
         ({"most": 0}, "most=0 is not"),
         ({"least": 1}, "fit returned least, which is no parameter of it; it has most"),
+        (
+            {"most": 4096.0},
+            r"apart: fit returned most=4096.0, which is not auto or a whole number in 1..=100000; return one, such as int",
+        ),
+        ({"share": "half"}, "fit returned share=half, which is not a number in 0.0..=1.0"),
     ],
 )
 def test_what_fit_returns_is_checked(apart, small, fitted, message, monkeypatch):
@@ -274,6 +279,23 @@ def test_declarations_are_checked(arguments, message):
         ftlab.parameter("most", int, 10, "A number.", high=9)
     with pytest.raises(ftlab.errors.ParameterError, match="leave them out"):
         ftlab.parameter("most", str, "x", "A word.", high=9)
+    with pytest.raises(ftlab.errors.ParameterError, match="low=3 above high=2.*exchange them"):
+        ftlab.parameter("most", int, 2, "A number.", low=3, high=2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (lambda one: one, r"parameters=Parameter.* is not a tuple of ftlab.parameter.*write \(it,\)"),
+        (lambda one: "most", "parameters='most' is not a tuple"),
+        (lambda one: (one, "most"), "'most' among its parameters is none"),
+        (lambda one: (one, one), "two parameters are named most; give one another name"),
+    ],
+)
+def test_parameters_are_a_tuple_with_names_of_their_own(parameters, message):
+    one = ftlab.parameter("most", int, 1, "A number.")
+    with pytest.raises(ftlab.errors.ParameterError, match=message):
+        ftlab.register(type("Wrong", (Greedy,), {"parameters": parameters(one)}))
 
 
 def test_a_name_that_is_taken_is_not_registered():
@@ -308,7 +330,7 @@ def test_a_registered_policy_is_swept_and_its_results_are_kept(apart, tmp_path, 
     (tmp_path / "own.toml").write_text(SWEPT)
     sweep = lambda: ftlab.sweep(tmp_path / "own.toml", tmp_path / "results", progress=False)  # noqa: E731
     done = sweep()
-    assert (done.ran, done.failures) == (3, [])
+    assert (done.ran, done.reused, done.failures) == (3, 0, [])
     rows = [row for row in done.to_arrow().to_pylist() if row["ftl"] != "1r-greedy"]
     assert [row["most"] for row in rows] == ["1", "1000"]
     assert rows[0]["waf"] != rows[1]["waf"]
@@ -316,6 +338,23 @@ def test_a_registered_policy_is_swept_and_its_results_are_kept(apart, tmp_path, 
     monkeypatch.setattr(apart, "version", 2)
     ftlab.register(apart)
     assert sweep().ran == 2
+
+
+def test_only_policies_in_python_take_turns(apart, tmp_path, monkeypatch):
+    in_turn, told = [], []
+    kept = ftlab._sweep._in_turn
+
+    def listed(plan, jobs):
+        in_turn.extend(name for job in jobs for _, name in job)
+        return kept(plan, jobs)
+
+    monkeypatch.setattr(ftlab._sweep, "_in_turn", listed)
+    (tmp_path / "own.toml").write_text(SWEPT)
+    done = ftlab.sweep(tmp_path / "own.toml", tmp_path / "results", progress=told.append)
+    assert done.ran == 3
+    assert len(in_turn) == 2
+    assert all("ftl apart" in name for name in in_turn)
+    assert (told[-1].runs, told[-1].done, told[-1].share) == (3, 3, 1)
 
 
 def test_a_policy_that_raises_fails_only_its_runs(apart, tmp_path, monkeypatch):

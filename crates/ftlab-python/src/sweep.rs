@@ -15,7 +15,7 @@ use ftlab_experiments::sweep as rust;
 use ftlab_experiments::sweep::{
     Failure, Kind, Metric, Outcome, Scale, Shard, SweepOptions, SweepStatus,
 };
-use ftlab_sim::{OwnPolicies, Threads};
+use ftlab_sim::Threads;
 use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -33,6 +33,9 @@ const PERIOD: Duration = Duration::from_millis(50);
 #[pyclass(frozen, module = "ftlab._core")]
 pub(crate) struct Plan {
     inner: rust::Plan,
+    /// The hashes of the runs of policies in Python.
+    #[pyo3(get)]
+    own: BTreeSet<String>,
     /// What a policy raised.
     raised: Raised,
     /// Held by who runs policies in Python, so that nobody takes what those of another raised.
@@ -62,7 +65,8 @@ impl Plan {
             rust::Plan::new(file, scale)
         })?;
         if plan.file.kind == Kind::Runs {
-            return Ok(Self { inner: plan, raised, turn: Mutex::default() });
+            let own = plan.jobs.iter().flat_map(own_of).collect();
+            return Ok(Self { inner: plan, own, raised, turn: Mutex::default() });
         }
         let path = path.display();
         Err(experiment_error(format!("{path} runs no FTLs; use ftlab reproduce {path}")).into())
@@ -72,13 +76,6 @@ impl Plan {
     #[getter]
     fn absent(&self) -> Vec<String> {
         self.inner.absent.iter().cloned().collect()
-    }
-
-    /// Whether policies in Python are among the FTLs.
-    #[getter]
-    fn has_own(&self) -> bool {
-        let mut ftls = self.inner.jobs.iter().flat_map(|job| &job.experiment.ftls);
-        ftls.any(|ftl| self.inner.file.policies.code(ftl).is_some())
     }
 
     /// The number of different runs.
@@ -108,7 +105,7 @@ impl Plan {
         })?;
         let (bytes, failures) = py.detach(|| {
             let turn = || self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let _turn = self.has_own().then(turn);
+            let _turn = own_of(&job).next().is_some().then(turn);
             let outcome = run_job(&job, &self.raised)?;
             Ok::<_, Error>((outcome.encode()?, outcome.failures))
         })?;
@@ -133,11 +130,18 @@ impl Plan {
     }
 }
 
+/// The hashes of those runs of a job whose FTLs are policies in Python.
+fn own_of(job: &rust::Job) -> impl Iterator<Item = String> {
+    let runs = job.experiment.ftls.iter().zip(&job.runs);
+    let own = runs.filter(|(ftl, _)| job.experiment.policies.code(ftl).is_some());
+    own.map(|(_, run)| run.run.clone())
+}
+
 /// Carries out a job on this thread; a run in which a policy raises fails. Ctrl-C ends it.
 fn run_job(job: &rust::Job, raised: &Raised) -> Result<rust::JobOutcome> {
     let thread = Threads::new(1)?;
     let stopped = Raised::default();
-    let has_own = job.experiment.policies != OwnPolicies::default();
+    let has_own = own_of(job).next().is_some();
     let outcome = job.run_by(|experiment| {
         // What was stopped is not tried again FTL by FTL.
         if let Some(error) = take(&stopped) {
@@ -169,6 +173,13 @@ impl Plan {
         let mut jobs = self.inner.jobs.iter();
         let found = jobs.find_map(|job| job.only(|point| runs.contains(&point.run)));
         found.filter(|job| job.runs.len() == runs.len())
+    }
+
+    /// It without the runs of policies in Python, which one thread carries out.
+    fn without_own(&self) -> rust::Plan {
+        let jobs = self.inner.jobs.iter();
+        let jobs = jobs.filter_map(|job| job.only(|point| !self.own.contains(&point.run)));
+        rust::Plan { jobs: jobs.collect(), ..self.inner.clone() }
     }
 }
 
@@ -231,8 +242,8 @@ impl Store {
     }
 }
 
-/// Carries out all runs without a result on threads of this process, as `ftlab sweep` does; returns
-/// the number of runs carried out, the number reused, the failures, and what is to be said of results
+/// Carries out all runs without a result on threads of this process, as `ftlab sweep` does, but for those of policies
+/// in Python; returns the number of runs carried out, the number reused, the failures, and what is to be said of results
 /// that are not used again. `progress` is called with
 /// the number of runs, those done, those failed, the share of the work done, and the seconds left.
 #[pyfunction]
@@ -246,11 +257,12 @@ pub(crate) fn sweep(
     let mut store = rust::Store::open(&directory, Shard::WHOLE)?;
     let others = not_reused(store.others(), &directory);
     let options = SweepOptions { threads, shard: Shard::WHOLE };
+    let plan = plan.without_own();
     let watch = Watch::default();
     let (outcome, raised) = py.detach(|| {
         std::thread::scope(|scope| {
             let work = scope.spawn(|| {
-                rust::sweep(&plan.inner, &mut store, options, &|status| watch.update(status))
+                rust::sweep(&plan, &mut store, options, &|status| watch.update(status))
             });
             let mut raised = None;
             while !work.is_finished() {

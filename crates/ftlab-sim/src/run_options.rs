@@ -171,7 +171,7 @@ options! { RUN_OPTIONS of Experiment:
         files "Drive writes that are counted at most; 4 of a generator.";
         python "float";
         had |run| match run.length {
-            Length::DriveWrites(drives) => Some(drives.to_string()),
+            Length::DriveWrites(drives) | Length::UntilSteady(drives) => Some(drives.to_string()),
             _ => None,
         };
         /// Begins a trace again when it ends, until --writes, --drive-writes (4 by default) or --until ends the run.

@@ -180,15 +180,12 @@ fn unsettled(result: &ExperimentResult, runs: &[Told<'_>]) -> String {
     let mut bounded: Vec<(&str, String)> = Vec::new();
     for told in runs {
         let (name, settling) = (told.run.ftl.as_str(), of(told));
-        let [written, needed] = settling.drive_writes().map(|drives| significant(drives, 2));
         if let Some(waf) = told.run.steady_waf {
             parts.push(format!("; {name} is steady at {}", significant(waf, 4)));
         } else if let Some(bound) = settling.bound() {
             bounded.push((name, bound));
-        } else {
-            parts.push(format!(
-                "; {name} is not steady: {written} of {needed} drive writes or more"
-            ));
+        } else if let Some(short) = of_needed(settling.drive_writes()) {
+            parts.push(format!("; {name} is not steady: {short}"));
         }
     }
     let [written, _] = of(&runs[0]).drive_writes().map(|drives| significant(drives, 2));
@@ -211,14 +208,31 @@ fn too_short(result: &ExperimentResult, runs: &[Told<'_>]) -> String {
     let pages = f64::from(result.config.drive.logical_pages);
     let written = runs[0].run.host_writes as f64 / pages;
     let needed = runs.iter().map(|told| told.run.settling.drive_writes()[1]).fold(0.0, f64::max);
-    let ended = result.config.format.is_some() && !result.config.repeat;
-    let remedy = match (ended, result.config.until_steady) {
-        (true, true) => " (--repeat runs the trace again)",
-        (true, false) => " (--until steady --repeat runs the trace again)",
-        (false, _) => "",
-    };
-    let [written, needed] = [written, needed].map(|drives| significant(drives, 2));
-    format!("; not steady: {written} of {needed} drive writes or more{remedy}")
+    let Some(short) = of_needed([written, needed]) else { return String::new() };
+    format!("; not steady: {short}{}", longer(&result.config, runs[0].run.host_writes, needed))
+}
+
+/// "3.0 of 8.0 drive writes or more"; none of results of earlier versions, which do not tell how many are needed.
+fn of_needed([written, needed]: [f64; 2]) -> Option<String> {
+    let [written, least] = [written, needed].map(|drives| significant(drives, 2));
+    (needed > 0.0).then(|| format!("{written} of {least} drive writes or more"))
+}
+
+/// How a run becomes long enough for `needed` drive writes: what ended it after `written` page writes has to end it
+/// later.
+fn longer(config: &Config, written: u64, needed: f64) -> String {
+    let is_trace = config.format.is_some() && !config.repeat;
+    let is_cut = config.writes_max.is_some_and(|writes| writes <= written);
+    let until = if config.until_steady { "" } else { "--until steady " };
+    match (is_cut, is_trace) {
+        (true, true) => format!(
+            " (--drive-writes {} or more ends it later, and --repeat runs a trace again that ends before)",
+            needed.ceil()
+        ),
+        (true, false) => format!(" (--drive-writes {} or more ends it later)", needed.ceil()),
+        (false, true) => format!(" ({until}--repeat runs the trace again)"),
+        (false, false) => String::new(),
+    }
 }
 
 fn has_merges(run: &RunResult) -> bool {
@@ -416,6 +430,34 @@ mod tests {
         assert!(text.ends_with(advice), "{text}");
         assert!(sparse(Fill::Random, 40.0, Length::DriveWrites(41.0)).runs[0].erases > 0);
         assert!(sparse(Fill::Random, 0.1, Length::DriveWrites(20.0)).runs[0].erases > 0);
+    }
+
+    #[test]
+    fn results_of_earlier_versions_do_not_say_how_much_is_needed() {
+        let mut old = result(&[("1r-greedy", 3.0, 0.6), ("2r++", 2.0, 0.5)]);
+        for run in &mut old.runs {
+            run.steady_waf = None;
+            run.settling = Settling { needed_rounds: 0, ..settling(Verdict::TooShort) };
+        }
+        let text = sentence(&old);
+        assert!(!text.contains("not steady") && !text.contains("drive writes"), "{text}");
+        old.runs[0].settling.verdict = Verdict::Rising;
+        let text = sentence(&old);
+        assert!(!text.contains("of 0"), "{text}");
+    }
+
+    #[test]
+    fn a_run_that_was_cut_is_told_to_end_later() {
+        let mut short = result(&[("1r-greedy", 3.0, 0.6)]);
+        (short.runs[0].settling, short.runs[0].steady_waf) = (settling(Verdict::TooShort), None);
+        let later = " (--drive-writes 8 or more ends it later).";
+        assert!(sentence(&short).ends_with(later), "{}", sentence(&short));
+        short.config.format = Some("csv".into());
+        let later = " ends it later, and --repeat runs a trace again that ends before).";
+        assert!(sentence(&short).ends_with(later), "{}", sentence(&short));
+        short.config.writes_max = None;
+        let again = " (--until steady --repeat runs the trace again).";
+        assert!(sentence(&short).ends_with(again), "{}", sentence(&short));
     }
 
     #[test]

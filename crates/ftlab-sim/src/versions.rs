@@ -25,7 +25,7 @@ pub(crate) const FAULTS: Version = ("faults", 1);
 pub(crate) const SLC_CACHE: Version = ("slc-cache", 1);
 
 /// When a run ends that ends when it is steady.
-pub(crate) const STEADY: Version = ("steady", 1);
+pub(crate) const STEADY: Version = ("steady", 2);
 
 /// How requests of a trace are read.
 pub(crate) const TRACES: Version = ("traces", format::VERSION);

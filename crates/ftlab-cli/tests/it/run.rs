@@ -876,7 +876,11 @@ fn a_short_trace_is_repeated_until_it_is_steady_and_the_header_says_so() {
     let number = format!("{:.4}", run_of["steady_waf"].as_f64().unwrap());
     assert_eq!(rows[0].split_whitespace().nth(1), Some(number.as_str()), "{rows:?}");
     let short = place.ftlab(&format!("{run} --until steady --repeat --drive-writes 3")).stdout;
-    assert!(short.contains("; not steady: 3.0 of 8.0 drive writes or more."), "{short}");
+    let remedy = "; not steady: 3.0 of 8.0 drive writes or more (--drive-writes 8 or more ends it later).";
+    assert!(short.contains(remedy), "{short}");
+    let cut = place.ftlab(&format!("{run} --writes 2000")).stdout;
+    let remedy = "(--drive-writes 8 or more ends it later, and --repeat runs a trace again that ends before).";
+    assert!(cut.contains(remedy), "{cut}");
     let again = place.ftlab(&format!("{run} --repeat --drive-writes 3 --json")).json();
     assert_eq!(again["runs"][0]["host_writes"], 3 * 4096);
     let pts = place.ftlab(&format!("{run} --precondition pts")).stdout;

@@ -141,7 +141,7 @@ fn the_command_of_an_answer_runs_the_drive_that_it_rests_on() {
         (
             short_trace(true),
             "--fill random --seed 3 --reserve 5",
-            "--until steady --drive-writes 30 --repeat",
+            "--until steady --drive-writes 40 --repeat",
         ),
         (long, "", "--warmup-writes 4500 --writes 4500 --repeat"),
         (short_trace(true), "--once --compact", ""),

@@ -58,8 +58,8 @@ pub const USUAL_FTLS: [&str; 7] =
 /// Over-provisioning for which the curve is drawn, if nothing else is asked for.
 pub const USUAL_OP_RATIOS: &str = "4%,7%,10%,15%,20%,28%,40%,60%";
 
-/// Drive writes after which a run ends that has not become steady.
-const DRIVE_WRITES_MAX: f64 = 30.0;
+/// Drive writes after which a run ends that has not become steady: more than a slow stream is waited for.
+const DRIVE_WRITES_MAX: f64 = 40.0;
 
 /// How long every run lasts, unless the number of its writes is given: a trace that says enough twice, other
 /// workloads until write amplification is steady; or, `once`, all of the workload, steady or not.
