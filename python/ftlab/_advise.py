@@ -49,6 +49,11 @@ class Advice(Document):
         return list(self._document["caveats"])
 
     @property
+    def trust(self) -> str:
+        """What the answer rests on, in one line; ``advice["trust"]`` has the parts."""
+        return str(self._document["trust"]["line"])
+
+    @property
     def needs(self) -> dict[str, float | None]:
         """Over-provisioning that each FTL needs for the target, the cheapest first; ``None`` if none does."""
         curves: list[dict[str, Any]] = self._document["curves"]
@@ -79,7 +84,7 @@ class Advice(Document):
     def _repr_html_(self) -> str:
         """The answer and what to keep in mind, for notebooks."""
         notes = "".join(f"<li>{escape(caveat)}</li>" for caveat in self.caveats)
-        return f"<p>{escape(self.answer)}</p><ul>{notes}</ul>"
+        return f"<p>{escape(self.answer)}</p><p>{escape(self.trust)}</p><ul>{notes}</ul>"
 
 
 def advise(
@@ -109,9 +114,10 @@ def advise(
 ) -> Advice:
     """Find which FTL reaches a target on a workload, and with how much over-provisioning.
 
-    A trace is weighed first: one of two or more drive writes runs twice and counts the second time, a
-    shorter one is repeated until write amplification is steady, and one that rewrites nothing raises
-    :class:`ftlab.errors.ParameterError` with what to record. Ctrl-C stops it.
+    A trace is weighed first. It is repeated until write amplification is steady, as :func:`run` does with
+    ``until="steady"``; one of more than 18 drive writes runs twice and counts the second time. One that
+    rewrites nothing, or has fewer than 1,000 write requests, raises :class:`ftlab.errors.ParameterError` with
+    what to record. Ctrl-C stops it.
 
     Parameters
     ----------

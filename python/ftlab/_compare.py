@@ -41,6 +41,11 @@ class Scoreboard(Document):
         """Geometric mean of WAF - 1 + 0.003 over that of the baseline, by FTL, the best first."""
         return {score["ftl"]: score["relative"] for score in self["scores"]}
 
+    @property
+    def trust(self) -> str:
+        """What it rests on, in one line; ``board["trust"]`` has the parts."""
+        return str(self["trust"]["line"])
+
     def to_arrow(self, name: Literal["cells", "scores", "workloads"] = "cells") -> pa.Table:
         """A table of the scoreboard.
 
@@ -81,7 +86,7 @@ class Scoreboard(Document):
             for score in self["scores"]
         )
         head = "<tr><th>FTL</th><th>relative</th><th>best cell</th><th>worst cell</th><th>cells</th></tr>"
-        return f"<table>{head}{rows}</table>"
+        return f"<table>{head}{rows}</table><p>{escape(self.trust)}</p>"
 
 
 def _cells(board: Scoreboard) -> list[dict[str, Any]]:
@@ -123,6 +128,9 @@ def compare(
     op: Sequence[str | float] = ("7%", "10%", "28%"),
     pages_per_block: Sequence[int] = (),
     writes: int | None = None,
+    drive_writes: float | None = None,
+    repeat: bool = False,
+    until: Literal["steady"] | None = None,
     seed: int = 1,
     ignore_trims: bool = False,
     threads: int | None = None,
@@ -153,6 +161,13 @@ def compare(
         Pages per erase block of the drives; by default the usual number for their size.
     writes : int, optional
         Maximum number of host page writes; by default a whole trace, or 4 drive writes of a generator.
+    drive_writes : float, optional
+        Maximum number of host page writes, as a multiple of the logical capacity.
+    repeat : bool, default False
+        Begins a trace again when it ends, until one of the others ends the run.
+    until : {"steady"}, optional
+        Ends each run when write amplification is steady, and compares the steady values; a short trace needs
+        `repeat`.
     seed : int, default 1
         Seed of generators and random fills.
     ignore_trims : bool, default False
@@ -184,6 +199,9 @@ def compare(
     of = Drive.of(drive)
     settings = of.without_op() | {
         "writes": writes,
+        "drive_writes": drive_writes,
+        "repeat": repeat,
+        "until": until,
         "seed": seed,
         "ignore_trims": ignore_trims,
         "threads": threads,

@@ -111,7 +111,9 @@ def _check_parameters(policy: str, parameters: object) -> None:
     """Refuses what is no sequence of parameters with names of their own."""
     if isinstance(parameters, str) or not isinstance(parameters, Sequence):
         comma = "; with one, write (it,)" if isinstance(parameters, Parameter) else ""
-        raise ParameterError(f"{policy}: parameters={parameters!r} is not a tuple of ftlab.parameter(...){comma}")
+        raise ParameterError(
+            f"{policy}: parameters={parameters!r} is not a tuple of ftlab.parameter(...){comma}"
+        )
     names: set[str] = set()
     for one in parameters:
         if not isinstance(one, Parameter):

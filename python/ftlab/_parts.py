@@ -22,6 +22,7 @@ class RunParts:
     erase_counts: dict[str, Any]
     erases: int
     erases_by_cause: dict[str, Any] | None
+    evidence: dict[str, Any] | None
     faults: dict[str, Any] | None
     fdp: dict[str, Any] | None
     full_merges: int

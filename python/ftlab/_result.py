@@ -130,6 +130,11 @@ class Result(Document):
         """
         return _core.doubts(self.to_json())
 
+    @property
+    def trust(self) -> str:
+        """What the answer rests on, in one line; ``result["trust"]`` has the parts."""
+        return str(self._document["trust"]["line"])
+
     def to_arrow(self, name: TableName = "runs") -> pa.Table:
         """A table of the result.
 
@@ -232,7 +237,7 @@ class Result(Document):
             + "</tr>"
             for run in self.runs
         )
-        said = "".join(f"<p>{escape(text)}</p>" for text in (self.answer, *self.warnings))
+        said = "".join(f"<p>{escape(text)}</p>" for text in (self.answer, *self.warnings, self.trust))
         return f"<table><tr><th>FTL</th>{head}</tr>{rows}</table>{said}"
 
 

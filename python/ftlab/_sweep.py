@@ -32,7 +32,7 @@ Job = list[tuple[str, str]]
 """Runs that share a workload and a drive: the hash and the name of each."""
 
 Tell = Callable[[int, int, int, float, float | None], None]
-"""Is called with the number of runs, those done, those that failed, the share of the work, the seconds left."""
+"""Is told the number of runs, those done, those that failed, the share of the work, the seconds left."""
 
 Done = tuple[int, int, list[tuple[str, str]], str | None]
 """Runs carried out and reused, failures, and what is to be said of results that are not used again."""
@@ -88,6 +88,16 @@ class Sweep:
             f"<Sweep: {self.ran} runs carried out, {self.reused} reused, "
             f"{len(self.failures)} failed; in {self.directory}>"
         )
+
+    @property
+    def trust(self) -> str:
+        """What the results rest on, in one line."""
+        return self._plan.trust(os.fspath(self.directory))[0]
+
+    @property
+    def without_evidence(self) -> dict[str, str]:
+        """Points of which nothing is to be concluded, and what each lacks."""
+        return dict(self._plan.trust(os.fspath(self.directory))[1])
 
     def to_arrow(self) -> pa.Table:
         """Table with a row for each point of the experiment that has a result, like ``results.csv``.
@@ -201,7 +211,7 @@ def sweep(
 
 
 def _here(plan: _core.Plan, directory: Path, threads: int | None, tell: Tell | None) -> Done:
-    """Carries out on all threads what has no policy in Python, and the rest, which takes turns anyway, on one."""
+    """Carries out what has no policy in Python on all threads, and the rest, which takes turns, on one."""
     share = 1 - len(plan.own) / max(plan.runs, 1)
 
     def tell_of_all(_: int, done: int, failed: int, part: float, left: float | None) -> None:

@@ -14,6 +14,7 @@ from ftlab import _core
 from ftlab._drive import Drive
 from ftlab._own import registered
 from ftlab._progress import Status
+from ftlab._result import Run
 from ftlab._run import run
 from ftlab._study import RunAll
 from ftlab._tuning import Trial
@@ -85,7 +86,10 @@ class Runner:
         metadata_bytes = done["memory"]["metadata_bytes"]
         return replace(
             trial,
-            waf=done["waf"],
+            waf=_objective(done, result["config"].get("until_steady", False)),
+            steady_waf=done["steady_waf"],
+            run_waf=done["waf"],
+            trust=result.trust,
             waf_last_tenth=done["waf_last_tenth"],
             metadata=done["memory"]["metadata"],
             metadata_bytes=metadata_bytes,
@@ -95,3 +99,9 @@ class Runner:
     def _check_stopped(self, _: Status) -> None:
         if self._stopped.is_set():
             raise _Stopped
+
+
+def _objective(run: Run, until_steady: bool) -> float:
+    """What trials are compared by: without the transient if they end when they are steady, or with it."""
+    window = run["settling"]["window_waf"] if until_steady else None
+    return float(run["waf"] if window is None else window)

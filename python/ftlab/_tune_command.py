@@ -107,7 +107,7 @@ def _report(tuning: Tuning) -> str:
     rows = [("default", tuning.default), ("best", tuning.best)]
     text = _table(rows)
     budget = "" if tuning.budget_bytes is None else f" within {tuning.budget_bytes:,} B of metadata"
-    text += f"\n{len(tuning.trials)} trials: {_gain(tuning)}{budget}.\n"
+    text += f"\n{len(tuning.trials)} trials: {_gain(tuning)}{budget}.\n{tuning.trust}\n"
     failed = [trial for trial in tuning.trials if trial.error]
     if failed:
         text += (
@@ -139,10 +139,18 @@ def _gain(tuning: Tuning) -> str:
 def _table(rows: list[tuple[str, Trial]]) -> str:
     """Trials as a table."""
     label = max(len(name) for name, _ in rows)
-    lines = [f"{'':{label}}  {'WAF':>7}  {'last 10%':>8}  {'metadata':>14}  FTL"]
+    has_steady = any(trial.steady_waf is not None for _, trial in rows)
+    steady = f"  {'steady':>7}" if has_steady else ""
+    lines = [f"{'':{label}}{steady}  {'WAF':>7}  {'last 10%':>8}  {'metadata':>14}  FTL"]
     for name, trial in rows:
+        steady = f"  {_steady(trial):>7}" if has_steady else ""
         lines.append(
-            f"{name:{label}}  {trial.waf or 0:7.4f}  {trial.waf_last_tenth or 0:8.4f}  "
+            f"{name:{label}}{steady}  {trial.run_waf or 0:7.4f}  {trial.waf_last_tenth or 0:8.4f}  "
             f"{trial.metadata_bytes or 0:>12,} B  {trial.ftl}"
         )
     return "".join(line + "\n" for line in lines)
+
+
+def _steady(trial: Trial) -> str:
+    """The steady value, if there is one."""
+    return "-" if trial.steady_waf is None else f"{trial.steady_waf:.4f}"

@@ -33,7 +33,8 @@ class Trial:
     parameters : dict of str to str
         The values of the parameters searched.
     waf : float or None
-        Write amplification; none if the run failed.
+        Write amplification: without the transient if runs end when they are steady, or else of the whole run;
+        none if the run failed.
     waf_last_tenth : float or None
         Write amplification over the last tenth of the writes.
     metadata : str or None
@@ -44,6 +45,12 @@ class Trial:
         Whether that is within the budget.
     error : str or None
         Why it failed, such as incompatible parameters.
+    steady_waf : float or None
+        The steady value; none if the run did not become steady.
+    run_waf : float or None
+        Write amplification of the whole run.
+    trust : str
+        What it rests on, in one line.
     """
 
     ftl: str
@@ -54,6 +61,9 @@ class Trial:
     metadata_bytes: int | None = None
     within_budget: bool = False
     error: str | None = None
+    steady_waf: float | None = None
+    run_waf: float | None = None
+    trust: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +117,11 @@ class Tuning:
     omitted: dict[str, str]
     validation: Validation | None
     command: str | None
+
+    @property
+    def trust(self) -> str:
+        """What the best rests on, in one line."""
+        return self.best.trust
 
     @property
     def gain(self) -> float:

@@ -227,7 +227,7 @@ def test_values_of_registered_policies_are_checked(apart, small, ftl, message):
         ({"least": 1}, "fit returned least, which is no parameter of it; it has most"),
         (
             {"most": 4096.0},
-            r"apart: fit returned most=4096.0, which is not auto or a whole number in 1..=100000; return one, such as int",
+            r"most=4096.0, which is not auto or a whole number in 1..=100000; return one, such as int",
         ),
         ({"share": "half"}, "fit returned share=half, which is not a number in 0.0..=1.0"),
     ],
@@ -279,7 +279,7 @@ def test_declarations_are_checked(arguments, message):
         ftlab.parameter("most", int, 10, "A number.", high=9)
     with pytest.raises(ftlab.errors.ParameterError, match="leave them out"):
         ftlab.parameter("most", str, "x", "A word.", high=9)
-    with pytest.raises(ftlab.errors.ParameterError, match="low=3 above high=2.*exchange them"):
+    with pytest.raises(ftlab.errors.ParameterError, match=r"low=3 above high=2.*exchange them"):
         ftlab.parameter("most", int, 2, "A number.", low=3, high=2)
 
 

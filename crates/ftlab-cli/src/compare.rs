@@ -10,9 +10,11 @@ use crate::words::{Choice, Words};
 use clap::Args;
 use ftlab_experiments::Stop;
 use ftlab_experiments::compare::{
-    CELLS, CellStore, Comparison, Outcome, RIVALS, Scoreboard, contestants, csv, markdown,
+    CELLS, Cell, CellStore, Comparison, Outcome, RIVALS, Scoreboard, contestants, csv, markdown,
 };
-use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Threads, Workload};
+use ftlab_sim::format::percent;
+use ftlab_sim::result::RunResult;
+use ftlab_sim::{DriveOptions, Experiment, Fill, Threads, Workload};
 use ftlab_spec::{Share, Spec};
 use ftlab_trace::replace_file;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -29,7 +31,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   ftlab compare tpcc.parquet linkbench.parquet --out scoreboard
   ftlab compare zipf:theta=0.9 --logical 1GiB --ftl 2r++ --ftl hazard --op 7%,28% --out board
-  ftlab compare *.parquet --baseline dac-cb --baseline midas --out board")]
+  ftlab compare *.parquet --baseline dac-cb --baseline midas --out board
+  ftlab compare trace.parquet --ftl 1r-greedy --ftl 2r++ --baseline 1r-greedy --until steady --repeat --out board")]
 pub(crate) struct CompareArgs {
     /// Trace files or generators.
     #[arg(required = true, value_name = "WORKLOAD")]
@@ -75,10 +78,6 @@ struct DrivesArgs {
     pages_per_block: Vec<u32>,
     #[command(flatten)]
     drive: Words<DriveOptions, OfAll>,
-    /// Maximum number of host page writes; by default a whole trace, or 4 drive writes of a
-    /// generator.
-    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
-    writes: Option<u64>,
     #[command(flatten)]
     run: Words<Experiment, OfAll>,
 }
@@ -91,7 +90,9 @@ impl Choice for OfAll {
     const HEADING: Option<&'static str> = Some("Drives");
 
     fn takes(name: &str, _: &str) -> bool {
-        ["logical", "page_size", "reserve", "seed", "ignore_trims"].contains(&name)
+        let drive = ["logical", "page_size", "reserve"];
+        let run = ["writes", "drive_writes", "repeat", "until", "seed", "ignore_trims"];
+        drive.contains(&name) || run.contains(&name)
     }
 }
 
@@ -114,12 +115,13 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     if board.scores.is_empty() {
         return Err(nothing_to_hold_against(&board));
     }
+    let board = comparison.with_trust(board, CellStore::open(&args.out, CELLS)?, threads)?;
     let tables = markdown(&board);
     let mut results = Results::default();
     results.note(write(&markdown_path, &tables));
     results.note(write(&csv_path, &csv(&outcomes)));
     results.note(write_scoreboard(&board, &figure_path));
-    let text = legend(&board) + &tables + &missing(&board);
+    let text = legend(&board) + &tables + &missing(&board) + &board.trust.line + "\n";
     if args.json {
         say(&text);
         results.note(print_json(&board));
@@ -140,11 +142,7 @@ fn comparison(args: &CompareArgs) -> Result<Comparison, CliError> {
     let parse = |name: &String| Workload::parse(name, reading.clone());
     let workloads = args.workloads.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
     let ftls = contestants(&Ftls::all(&args.ftl), &Ftls::all(&args.baseline))?;
-    let base = Experiment {
-        drive,
-        length: drives.writes.map_or(Length::OfWorkload, Length::Writes),
-        ..Experiment::new(workloads[0].clone(), Vec::new())
-    };
+    let base = Experiment { drive, ..Experiment::new(workloads[0].clone(), Vec::new()) };
     Ok(Comparison {
         base: drives.run.apply(base)?,
         workloads,
@@ -189,21 +187,38 @@ fn missing(board: &Scoreboard) -> String {
         format!("{cells} of {ftl} without a result: {reason}\n")
     });
     let text: String = lines.collect();
-    if text.is_empty() { text } else { format!("\n{text}") }
+    format!("\n{text}{}", without_evidence(board))
+}
+
+/// Cells that are in no mean, and what they lack.
+fn without_evidence(board: &Scoreboard) -> String {
+    let lines = board.without_evidence.iter().map(|(cell, lacks)| {
+        let Cell { workload, fill, op_ratio, ftl, .. } = cell;
+        format!(
+            "{ftl} on {workload} ({}, fill {fill}) is in no mean: {lacks}\n",
+            percent(*op_ratio)
+        )
+    });
+    lines.collect()
 }
 
 fn nothing_to_hold_against(board: &Scoreboard) -> CliError {
-    if board.baseline.iter().any(|ftl| ftl == RIVALS) {
+    let is_evidence = board.without_evidence.is_empty();
+    if board.baseline.iter().any(|ftl| ftl == RIVALS) && is_evidence {
         return CliError::failure(
             "no FTL has a rival with a result in any cell; name at least two (--ftl), or another --baseline",
         );
     }
-    let reason = board.missing.iter().find(|(cell, _)| board.baseline.contains(&cell.ftl));
-    let reason = reason.map_or("", |(_, reason)| reason.as_str());
-    CliError::failure(format!(
-        "the baseline {} has no result in any cell: {reason}",
-        board.baseline.join(", ")
-    ))
+    let baseline = board.baseline.join(", ");
+    match board.why_none() {
+        (reason, true) => CliError::failure(format!(
+            "the baseline {baseline} is no evidence in any cell: {reason}; write more (--drive-writes, --repeat), or \
+             take a smaller drive (--logical)"
+        )),
+        (reason, false) => CliError::failure(format!(
+            "the baseline {baseline} has no result in any cell: {reason}"
+        )),
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
@@ -232,7 +247,8 @@ impl Bar {
         self.0.set_length(of as u64);
         advance(&self.0, done as u64);
         let Outcome { cell, run } = outcome;
-        let waf = run.as_ref().map_or_else(|_| "-".to_owned(), |run| format!("{:.3}", run.waf));
+        let waf = |run: &RunResult| format!("{:.3}", run.headline_waf());
+        let waf = run.as_ref().map_or_else(|_| "-".to_owned(), waf);
         self.0.set_message(format!("{} on {}: WAF {waf}", cell.ftl, cell.workload));
     }
 

@@ -94,6 +94,7 @@ fn write_page(curves: &LoadCurves, path: &Path) -> Result<(), CliError> {
     let page = CurvePage {
         kind: "load".into(),
         evidence_title: "The drive".into(),
+        trust: String::new(),
         question: format!("How long do requests of {workload} take as more of them come?"),
         answer: curves.curves.iter().map(sentence).collect::<String>().trim_end().into(),
         evidence: [size, op].into_iter().chain(timing).collect(),

@@ -2,7 +2,9 @@
 
 use crate::error::CliError;
 #[cfg(feature = "lab")]
-use ftlab_experiments::{advise::ENOUGH_DRIVE_WRITES, not_reused};
+use ftlab_experiments::not_reused;
+#[cfg(feature = "lab")]
+use ftlab_sim::evidence::ENOUGH_DRIVE_WRITES;
 #[cfg(feature = "lab")]
 use ftlab_sim::format::significant;
 use ftlab_trace::room;

@@ -116,7 +116,8 @@ fn text(result: &ExperimentResult, quiet: bool, width: Width) -> String {
         sheet(Sheet::Faults),
         notes(result),
     ];
-    format!("{parsed}{}{}\n", tables.concat(), summary::sentence(result))
+    let answer = summary::sentence(result);
+    format!("{parsed}{}{answer}\n{}\n", tables.concat(), result.trust.line)
 }
 
 fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {

@@ -9,7 +9,7 @@ use crate::table::csv_line;
 use clap::Args;
 use ftlab_experiments::sweep::{
     ExperimentFile, Kind, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions,
-    read_runs_of, sweep as run_sweep,
+    read_runs_of, sweep as run_sweep, trust_of, without_evidence,
 };
 use ftlab_sim::format::grouped;
 use ftlab_trace::replace_file;
@@ -101,6 +101,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
         let result = file.write(&table);
         written.note(result.map(|()| say(&format!("wrote {}\n", file.path().display()))));
     }
+    written.note(print(&evidence(&plan, &results)));
     let csv = directory.join("results.csv");
     let csv_written = write_csv(&plan, &results, &csv);
     let wrote =
@@ -160,6 +161,13 @@ fn summary(plan: &Plan) -> String {
         grouped(plan.jobs.len() as u64),
         axes.join("\n")
     )
+}
+
+/// The points that are no evidence, and what all of them rest on.
+fn evidence(plan: &Plan, results: &BTreeMap<String, StoredRun>) -> String {
+    let lacking = without_evidence(plan, results).into_iter();
+    let lines = lacking.map(|(point, lacks)| format!("{point}: no evidence, {lacks}\n"));
+    format!("{}{}\n", lines.collect::<String>(), trust_of(results).line)
 }
 
 /// Every point with a result: its axes, and every metric that it has.

@@ -19,8 +19,9 @@ struct Column {
 }
 
 /// The columns after the axes, as far as the runs have the number.
-const COLUMNS: [Column; 5] = [
-    Column { metric: "waf", heading: "WAF", digits: 5 },
+const COLUMNS: [Column; 6] = [
+    Column { metric: "steady-waf", heading: "steady\nWAF", digits: 5 },
+    Column { metric: "waf", heading: "WAF of\nthe run", digits: 5 },
     Column { metric: "waf-last-tenth", heading: "WAF,\nlast 10%", digits: 5 },
     Column { metric: "victims-valid", heading: "victims\nvalid", digits: 3 },
     Column { metric: "cold-region", heading: "cold\nregion", digits: 3 },

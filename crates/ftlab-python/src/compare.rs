@@ -84,11 +84,13 @@ pub(crate) fn compare(
     })??;
     let board = Scoreboard::new(&outcomes, &baseline);
     if board.scores.is_empty() {
-        let reason = board.missing.iter().find(|(cell, _)| baseline.contains(&cell.ftl));
-        let reason = reason.map_or("", |(_, reason)| reason.as_str());
-        let expects = format!("an FTL with a result in any cell: {reason}");
+        let (reason, is_evidence) = board.why_none();
+        let what = if is_evidence { "evidence" } else { "a result" };
+        let expects = format!("an FTL with {what} in any cell: {reason}");
         return Err(bad("baseline", &baseline.join(", "), &expects).into());
     }
+    let board =
+        py.detach(|| comparison.with_trust(board, CellStore::open(&directory, CELLS)?, threads))?;
     let document = Document { board: &board, cells: &outcomes, markdown: markdown(&board) };
     serde_json::to_string(&document)
         .map_err(|error| Error::from(PyRuntimeError::new_err(error.to_string())))

@@ -112,6 +112,13 @@ impl Plan {
         Ok((PyBytes::new(py, &bytes), named(failures)))
     }
 
+    /// What the results in a directory rest on, in one line, and the points that are no evidence with what each lacks.
+    fn trust(&self, py: Python<'_>, directory: PathBuf) -> Result<(String, Failures)> {
+        let results = py.detach(|| rust::read_runs_of(&self.inner, &directory))?;
+        let lacking = rust::without_evidence(&self.inner, &results);
+        Ok((rust::trust_of(&results).line, lacking))
+    }
+
     /// Columns of the points that have a result in a directory: axes as texts, the hashes of the runs,
     /// and every metric.
     fn table(&self, py: Python<'_>, directory: PathBuf) -> Result<(Texts, Numbers)> {
@@ -261,9 +268,8 @@ pub(crate) fn sweep(
     let watch = Watch::default();
     let (outcome, raised) = py.detach(|| {
         std::thread::scope(|scope| {
-            let work = scope.spawn(|| {
-                rust::sweep(&plan, &mut store, options, &|status| watch.update(status))
-            });
+            let work = scope
+                .spawn(|| rust::sweep(&plan, &mut store, options, &|status| watch.update(status)));
             let mut raised = None;
             while !work.is_finished() {
                 std::thread::park_timeout(PERIOD);

@@ -12,6 +12,8 @@ pub struct CurvePage {
     pub question: String,
     /// The answer, in a sentence or a few.
     pub answer: String,
+    /// What it rests on, in one line; empty if that is not told.
+    pub trust: String,
     /// The heading above the evidence.
     pub evidence_title: String,
     /// Names and values of what the answer follows from.

@@ -31,6 +31,7 @@ struct Page<'a> {
     result: &'a ExperimentResult,
     question: String,
     answer: String,
+    trust: &'a str,
     facts: Vec<Fact>,
     /// What is unlike a drive that is built.
     doubts: Vec<String>,
@@ -103,6 +104,7 @@ impl<'a> Page<'a> {
             result,
             question: question(result),
             answer: summary::sentence(result),
+            trust: &result.trust.line,
             facts: facts(result),
             doubts: summary::doubts(result),
             results: sheet(result, Sheet::Runs),

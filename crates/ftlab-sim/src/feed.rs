@@ -1,7 +1,9 @@
 //! Turns requests into batches of page writes, cut where the schedule says.
 
 use crate::SimError;
+use crate::evidence::Brought;
 use crate::expander::{Bounds, Expander, Segment};
+use crate::footprint::Footprint;
 use crate::lifetimes::Lifetimes;
 use crate::observed_workload::{ObservedWorkload, WorkloadWatch};
 use crate::schedule::{Pass, Schedule};
@@ -70,6 +72,8 @@ pub(crate) struct Feed {
     lifetimes: Option<Lifetimes>,
     /// Where page writes go, if that is watched.
     watch: Option<WorkloadWatch>,
+    /// How many different pages are written, if that is looked at.
+    footprint: Option<Footprint>,
     pass: Pass,
 }
 
@@ -95,6 +99,7 @@ impl Feed {
             has_streams: false,
             lifetimes: None,
             watch: None,
+            footprint: None,
         })
     }
 
@@ -137,6 +142,20 @@ impl Feed {
     /// Watches where the page writes go, on a drive of `logical_pages`.
     pub(crate) fn watch(&mut self, logical_pages: u32) {
         self.watch = Some(WorkloadWatch::new(logical_pages));
+    }
+
+    /// Looks at how many different pages are written, on a drive of `logical_pages`.
+    pub(crate) fn measure_footprint(&mut self, logical_pages: u32) {
+        self.footprint = Some(Footprint::new(logical_pages));
+    }
+
+    /// What it has handed out; write requests count if they are those of a trace.
+    pub(crate) fn brought(&self, is_trace: bool) -> Brought {
+        Brought {
+            requests: is_trace.then(|| self.operations[Op::Write as usize]),
+            page_writes: self.schedule.done(),
+            footprint: self.footprint.as_ref().map_or(0, Footprint::pages),
+        }
     }
 
     /// Where they went, if that was watched.
@@ -182,6 +201,9 @@ impl Feed {
         std::mem::swap(&mut segment.parts, &mut self.pages.parts);
         if let Some(lifetimes) = &mut self.lifetimes {
             lifetimes.tell(&mut segment.batch);
+        }
+        if let Some(footprint) = &mut self.footprint {
+            footprint.add(&segment.batch.writes);
         }
         if let Some(watch) = &mut self.watch {
             watch.add(&segment.batch.writes);

@@ -4,6 +4,7 @@
 //! [`SLACK_BYTES`].
 
 use crate::SimError;
+use crate::footprint::Footprint;
 use crate::frames::CELLS_MAX;
 use crate::observed_workload::WorkloadWatch;
 use crate::schedule::INTERVALS_MAX;
@@ -130,7 +131,8 @@ impl Needs<'_> {
         let watch = if self.observe { pages * WorkloadWatch::PAGE_BYTES } else { 0 };
         // One chunk is decoded while another is processed, and vectors may have twice the room.
         let chunks = most.min(self.batch_writes.saturating_mul(2));
-        chunks.saturating_mul(2 * write_bytes as u64).saturating_add(watch)
+        let seen = watch.saturating_add(Footprint::bytes(self.drive.logical_pages));
+        chunks.saturating_mul(2 * write_bytes as u64).saturating_add(seen)
     }
 
     /// Bytes of the lifetimes of all page writes. Those of a trace are seen only when it is read, and checked then.

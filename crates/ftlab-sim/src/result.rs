@@ -6,6 +6,7 @@
 pub use crate::causes::{ErasesByCause, ProgramsByCause};
 pub use crate::drive::DriveSummary;
 pub use crate::erase_counts::EraseCounts;
+pub use crate::evidence::{RunEvidence, Standing};
 pub use crate::fdp::{
     FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics, OF_DRIVE,
     OF_HANDLE,
@@ -25,8 +26,10 @@ pub use crate::timing::{
     TimingSummary, TransactionsResult, WaitsResult,
 };
 
+use crate::judged::trust_of;
 use crate::option::tell;
 use crate::run_options::Experiment;
+use crate::trust::Trust;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,6 +53,8 @@ pub struct ExperimentResult {
     pub trace_hash: String,
     /// One run for each FTL, in the order in which they were named.
     pub runs: Vec<RunResult>,
+    /// What an answer from these runs rests on.
+    pub trust: Trust,
 }
 
 /// Results as they are in a file: those of earlier versions do not tell bytes of the host.
@@ -71,7 +76,22 @@ impl From<Stored> for ExperimentResult {
             run.host_bytes = run.host_writes * page_bytes;
             run.media_bytes_per_host_byte = run.waf;
         }
-        Self { version, command, config, workload, trace_hash, runs }
+        for run in runs.iter_mut().filter(|run| run.evidence.is_none()) {
+            run.judge(&config.drive, None);
+        }
+        let trust = trust_of(&config.drive, &config.fill, &runs);
+        Self { version, command, config, workload, trace_hash, runs, trust }
+    }
+}
+
+impl ExperimentResult {
+    /// It with these of its runs only.
+    #[must_use]
+    pub fn with_runs(mut self, runs: Vec<RunResult>) -> Self {
+        self.config.ftls = runs.iter().map(|run| run.ftl.clone()).collect();
+        self.trust = trust_of(&self.config.drive, &self.config.fill, &runs);
+        self.runs = runs;
+        self
     }
 }
 

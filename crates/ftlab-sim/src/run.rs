@@ -2,9 +2,11 @@
 
 use crate::Fill;
 use crate::SimError;
+use crate::evidence::Brought;
 use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
 use crate::hosted::Hosted;
+use crate::judged::trust_of;
 use crate::lifetimes::{Lifetimes, Pass};
 use crate::memory::Promise;
 use crate::progress::{Phase, Progress, Status};
@@ -116,7 +118,9 @@ impl Prepared {
         } else {
             pump_each(&pool, &mut hosted, &mut runs, phase, progress)?;
         }
-        let own = hosted.iter().map(|hosted| own_workload(&hosted.feed)).collect();
+        let is_trace = config.format.is_some();
+        let own = hosted.iter().map(|hosted| &hosted.feed);
+        let own = own.map(|feed| (own_workload(feed), feed.brought(is_trace))).collect();
         feed = hosted.into_iter().next().map_or(feed, |first| first.feed);
         if feed.schedule().done() == 0 {
             return Err(SimError::NoWrites { name: config.workload });
@@ -247,7 +251,7 @@ fn own_workload(feed: &Feed) -> OwnWorkload {
 fn finish(
     config: Config,
     feed: &mut Feed,
-    own: Vec<OwnWorkload>,
+    own: Vec<(OwnWorkload, Brought)>,
     runs: Vec<FtlRun>,
     pool: &Threads,
 ) -> Result<ExperimentResult, SimError> {
@@ -273,7 +277,14 @@ fn finish(
     let mut runs: Vec<RunResult> = pool.install(|| {
         runs.into_par_iter().map(|run| run.finish(&config)).collect::<Result<_, _>>()
     })?;
-    for (run, own) in runs.iter_mut().zip(own) {
+    let is_own = !own.is_empty();
+    let shared = std::iter::repeat_n(feed.brought(config.format.is_some()), runs.len());
+    let brought: Vec<Brought> =
+        if is_own { own.iter().map(|(_, brought)| *brought).collect() } else { shared.collect() };
+    for (run, brought) in runs.iter_mut().zip(brought) {
+        run.judge(&config.drive, Some(brought));
+    }
+    for (run, (own, _)) in runs.iter_mut().zip(own) {
         run.own_workload = Some(own);
     }
     Ok(ExperimentResult {
@@ -281,6 +292,7 @@ fn finish(
         command: None,
         trace_hash: feed.hash(),
         workload,
+        trust: trust_of(&config.drive, &config.fill, &runs),
         runs,
         config,
     })

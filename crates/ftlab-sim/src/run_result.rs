@@ -2,6 +2,7 @@
 
 use crate::causes::{ErasesByCause, ProgramsByCause};
 use crate::erase_counts::EraseCounts;
+use crate::evidence::RunEvidence;
 use crate::fact::{
     Column, Fact, Facts, Kind, Measured, Sheet, Shown, Value, When, facts, report, shown_of, spare,
     sweep, table, tell,
@@ -238,6 +239,9 @@ facts! {
         ];
         /// Host writes of that last tenth, exact to a thousandth of all.
         last_tenth_host_writes: u64 = Count, "pages", from "the host";
+        /// What it is evidence of. Results of earlier versions do not tell it.
+        @ #[serde(default)]
+        evidence: Option<RunEvidence>;
         /// Whether write amplification has settled.
         settling: Settling = Text, "", from "the simulation" [
             table(Runs, 120, "settled?", Known),

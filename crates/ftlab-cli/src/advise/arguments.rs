@@ -116,8 +116,9 @@ pub(super) struct DriveArgs {
     pub(super) op: Vec<Share>,
     #[command(flatten)]
     pub(super) drive: Words<DriveOptions, OfAll>,
-    /// Runs N host page writes, at most. By default a trace of two or more drive writes runs twice and counts
-    /// the second time; a shorter one, or a generator, runs again and again until write amplification is steady.
+    /// Runs N host page writes, at most. By default a trace, again and again, or a generator runs until write
+    /// amplification is steady, as with `ftlab run --until steady`; a trace of more than 18 drive writes runs twice and
+    /// counts the second time.
     #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     pub(super) writes: Option<u64>,
     /// Runs a trace once, or 4 drive writes of a generator, steady or not.

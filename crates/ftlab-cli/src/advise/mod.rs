@@ -19,6 +19,7 @@ use ftlab_experiments::advise::{
     Advice, Point, Question, Service, Target, tbw_of_dwpd, timing_at, usual_length,
 };
 use ftlab_report::{CurvePage, curve_page};
+use ftlab_sim::evidence::Standing;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Length, Threads, Workload};
 use ftlab_trace::replace_file;
@@ -42,6 +43,8 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
         + &refused(&advice)
         + &advice.answer
         + "\n"
+        + &advice.trust.line
+        + "\n"
         + &caveats(&advice)
         + &command.as_ref().map_or_else(String::new, |line| format!("\nSee it at work: {line}\n"));
     let mut results = Results::default();
@@ -60,10 +63,11 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
             evidence_title: "What the workload says".into(),
             title: "What more flash brings".into(),
             label: "Write amplification against over-provisioning".into(),
-            caption: "The numbers, the cheapest FTL first; * had not settled".into(),
+            caption: "The numbers, the cheapest FTL first; * had not settled, ? no evidence".into(),
             command_title: "See it at work".into(),
             question: title(args, &advice),
             answer: advice.answer.clone(),
+            trust: advice.trust.line.clone(),
             evidence: evidence(&advice),
             figure: trade_off_svg(&advice)?,
             headings: headings.iter().map(|heading| heading.replace('\n', " ")).collect(),
@@ -166,7 +170,11 @@ fn table(advice: &Advice) -> (Vec<String>, Vec<Vec<String>>) {
     drives.sort_by_key(|(blocks, _)| *blocks);
     drives.dedup_by_key(|(blocks, _)| *blocks);
     let of = |point: &Point| {
-        let mark = if point.has_settled() { "" } else { "*" };
+        let mark = match point.standing {
+            Standing::None => "?",
+            _ if point.has_settled() => "",
+            _ => "*",
+        };
         significant(point.value(), 4) + mark
     };
     let mut headings = vec!["FTL".to_owned()];

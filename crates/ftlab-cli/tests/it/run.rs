@@ -854,6 +854,7 @@ fn a_short_trace_is_repeated_until_it_is_steady_and_the_header_says_so() {
         once.contains("too short") && once.contains("not steady: 0.73 of 8.0 drive writes or more"),
         "{once}"
     );
+    assert!(once.contains("\nRests on no evidence (its "), "{once}");
     let alone = place.ftlab(&format!("{run} --until steady")).stdout;
     let remedy = "not steady: 0.73 of 8.0 drive writes or more (--repeat runs the trace again).";
     assert!(alone.contains(remedy) && !alone.contains("again and again"), "{alone}");
@@ -863,6 +864,8 @@ fn a_short_trace_is_repeated_until_it_is_steady_and_the_header_says_so() {
         "    steady",
         "WAF of\n",
         "In the steady state, 1r-greedy writes",
+        "\nRests on steady values; ",
+        "; assumed: a drive filled in order",
     ] {
         let found = steady.stdout.contains(part.trim_end());
         assert!(found, "{part:?} is not in {}", steady.stdout);
@@ -876,7 +879,8 @@ fn a_short_trace_is_repeated_until_it_is_steady_and_the_header_says_so() {
     let number = format!("{:.4}", run_of["steady_waf"].as_f64().unwrap());
     assert_eq!(rows[0].split_whitespace().nth(1), Some(number.as_str()), "{rows:?}");
     let short = place.ftlab(&format!("{run} --until steady --repeat --drive-writes 3")).stdout;
-    let remedy = "; not steady: 3.0 of 8.0 drive writes or more (--drive-writes 8 or more ends it later).";
+    let remedy =
+        "; not steady: 3.0 of 8.0 drive writes or more (--drive-writes 8 or more ends it later).";
     assert!(short.contains(remedy), "{short}");
     let cut = place.ftlab(&format!("{run} --writes 2000")).stdout;
     let remedy = "(--drive-writes 8 or more ends it later, and --repeat runs a trace again that ends before).";

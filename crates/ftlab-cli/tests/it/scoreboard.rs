@@ -18,9 +18,15 @@ fn compare_writes_tables_and_a_figure() {
     assert!(output.stdout.contains("| zipf:theta=0.9 | hotcold |"), "{}", output.stdout);
     let read = |name: &str| fs::read_to_string(place.path().join("board").join(name)).unwrap();
     assert!(output.stdout.contains(&read("scoreboard.md")));
-    // Two workloads, two fills, two sizes, four FTLs.
+    // Two workloads, two fills, two sizes, four FTLs; and two of them with blocks of half and of double the size, which
+    // not every drive has room for.
     assert_eq!(read("scoreboard.csv").lines().count(), 1 + 32);
-    assert_eq!(read("cells.jsonl").lines().count(), 32);
+    assert!((34..=36).contains(&read("cells.jsonl").lines().count()));
+    let trust = output.stdout.lines().last().unwrap();
+    assert!(
+        trust.starts_with("Rests on runs too short to be steady; 4.00 drive writes; "),
+        "{trust}"
+    );
     assert!(read("scoreboard.svg").contains("hazard"));
 }
 
@@ -43,7 +49,48 @@ fn compare_goes_on_where_it_was_killed() {
     let all = fs::read_to_string(&file).unwrap();
     let whole = kept.lines().count() - usize::from(!kept.ends_with('\n'));
     assert!(all.lines().take(whole).eq(kept.lines().take(whole)), "nothing is run again");
-    assert_eq!(lines(), 32 + usize::from(!kept.ends_with('\n')));
+    assert_eq!(lines(), 36 + usize::from(!kept.ends_with('\n')));
+}
+
+#[test]
+fn compare_names_what_is_no_evidence_and_leaves_it_out() {
+    let place = Place::new();
+    let drive =
+        "--logical 8MiB --pages-per-block 32 --ftl 1r-greedy --ftl 2r++ --baseline 1r-greedy";
+    let output = place.ftlab(&format!(
+        "compare uniform {drive} --op 20%,300% --fill none --drive-writes 3 --out board"
+    ));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for part in [
+        "2r++ on uniform (300%, fill none) is in no mean: no block was erased\n",
+        "Rests on 4 runs: 2 too short to be steady, 2 without evidence; 3.00 drive writes; ",
+    ] {
+        assert!(output.stdout.contains(part), "{part:?} is not in {}", output.stdout);
+    }
+    place.ftlab(&format!("compare uniform {drive} --op 20% --drive-writes 0.5 --out short")).fails(
+        1,
+        &["the baseline 1r-greedy is no evidence in any cell: 94 blocks", "--drive-writes"],
+    );
+}
+
+#[test]
+fn compare_compares_steady_values() {
+    let place = Place::new();
+    let output = place.ftlab(
+        "compare uniform --logical 8MiB --pages-per-block 32 --op 20% --ftl 1r-greedy --ftl fifo --baseline fifo \
+         --until steady --out board --json",
+    );
+    let board = output.json();
+    let of = &board["scores"][0]["workloads"][0];
+    assert_eq!(of["steady_cells"], 1, "{}", output.stderr);
+    assert!(output.stderr.contains(" steady; runs "), "{}", output.stderr);
+    assert_eq!(board["trust"]["steady"], 2);
+    let ftl = board["scores"][0]["ftl"].as_str().unwrap();
+    let run = place.ftlab(&format!(
+        "run uniform --logical 8MiB --pages-per-block 32 --op 20% --ftl {ftl} --until steady --json"
+    ));
+    let run = &run.json()["runs"][0];
+    assert_eq!([&of["waf_mean"], &of["run_waf_mean"]], [&run["steady_waf"], &run["waf"]]);
 }
 
 #[test]
@@ -117,6 +164,7 @@ fn advise_weighs_a_short_trace_and_answers_with_a_range() {
         "- The trace is short: it writes 5.859 MiB, 0.73 drive writes.",
         "record 16 MiB of writes, two drive writes, which takes 4 s at this rate",
         "See it at work: ftlab run t.csv --ftl ",
+        "\nRests on ",
     ] {
         assert!(output.stdout.contains(part), "{part:?} is not in {}", output.stdout);
     }
@@ -128,6 +176,8 @@ fn advise_weighs_a_short_trace_and_answers_with_a_range() {
         assert!(page.contains(part), "{part:?} is not in {page}");
     }
     assert_eq!(json["evidence"]["page_writes"], 1500);
+    let line = json["trust"]["line"].as_str().unwrap();
+    assert!(line.contains("blocks of") && page.contains("Rests on "), "{line}");
     assert_eq!(json["otherwise"][0]["circumstance"], "without_trims");
     let once = place.ftlab(&format!("advise t.csv {SHORT} --once")).stdout;
     assert!(!once.contains("is short") && !once.contains("--until"), "{once}");
@@ -138,12 +188,8 @@ fn the_command_of_an_answer_runs_the_drive_that_it_rests_on() {
     let place = Place::new();
     let long = short_trace(false).repeat(3);
     for (trace, options, run_options) in [
-        (
-            short_trace(true),
-            "--fill random --seed 3 --reserve 5",
-            "--until steady --drive-writes 40 --repeat",
-        ),
-        (long, "", "--warmup-writes 4500 --writes 4500 --repeat"),
+        (short_trace(true), "--fill random --seed 3 --reserve 5", "--until steady --repeat"),
+        (long, "", "--until steady --repeat"),
         (short_trace(true), "--once --compact", ""),
     ] {
         place.write("t.csv", trace);
@@ -198,6 +244,10 @@ fn advise_refuses_a_trace_that_rewrites_nothing() {
     place.write("t.csv", lines.concat());
     let why = "t.csv rewrites only 0% of the pages that it writes";
     place.ftlab(&format!("advise t.csv {SHORT}")).fails(2, &[why, "record 16 MiB of writes"]);
+    let lines: Vec<_> = (0..400).map(|n| format!("{n},W,{},4096\n", n % 40 * 4096)).collect();
+    place.write("t.csv", lines.concat());
+    let why = "t.csv has 400 write requests, which are no basis for an answer: 1,000 or more are";
+    place.ftlab(&format!("advise t.csv {SHORT}")).fails(2, &[why, "record 2.5 times as much"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The answer in words.
 
 use super::{Advice, Curve, Lifelong, Point, Slo, Target};
+use ftlab_sim::evidence::Standing;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{Experiment, Fill, Length};
 use std::fmt::{self, Write};
@@ -35,9 +36,25 @@ impl Advice {
         let unsettled: Vec<&str> = self
             .curves
             .iter()
-            .filter(|curve| curve.points.iter().any(|point| !point.has_settled()))
+            .filter(|curve| {
+                let proved = curve.points.iter().filter(|point| point.standing != Standing::None);
+                proved.into_iter().any(|point| !point.has_settled())
+            })
             .map(|curve| curve.ftl.as_str())
             .collect();
+        let unproved: Vec<&str> = self
+            .curves
+            .iter()
+            .filter(|curve| curve.points.iter().any(|point| point.standing == Standing::None))
+            .map(|curve| curve.ftl.as_str())
+            .collect();
+        if !unproved.is_empty() {
+            let lacks = self.trust.lacks.as_deref().unwrap_or_default();
+            caveats.push(format!(
+                "Some runs are no evidence (marked with ? in the table), and meet no target: {} ({lacks}).",
+                unproved.join(", ")
+            ));
+        }
         if !unsettled.is_empty() {
             caveats.push(format!(
                 "Write amplification had not settled on every drive (marked with * in the table): {}.",
@@ -161,6 +178,14 @@ impl Advice {
     }
 
     fn missed(&self, wanted: &str) -> String {
+        let mut points = self.curves.iter().flat_map(|curve| &curve.points);
+        if points.all(|point| point.standing == Standing::None) {
+            let lacks = self.trust.lacks.as_deref().unwrap_or_default();
+            return format!(
+                "No run is evidence of {wanted}: {lacks}. Let it write more (leave out --once, or give more --writes), or \
+                 take a smaller drive (--logical)."
+            );
+        }
         let last = |curve: &Curve| curve.points.last().copied();
         let best = self.curves.iter().find_map(|curve| Some((&curve.ftl, last(curve)?)));
         best.map_or_else(String::new, |(ftl, point)| {

@@ -1,15 +1,12 @@
 //! How much can be concluded from a trace: how often it writes the drive, and how much of what it writes it
 //! writes again.
 
-use ftlab_sim::format::{bytes, percent, significant};
+use ftlab_sim::evidence::{ENOUGH_DRIVE_WRITES, ENOUGH_REQUESTS};
+use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{Experiment, Fill, SimError};
 use ftlab_trace::pages::{Lacking, PageSink, SECTOR_BYTES, expand, page_sectors};
-use ftlab_trace::{RequestBatch, TraceSource};
+use ftlab_trace::{Op, RequestBatch, TraceSource};
 use serde::Serialize;
-
-/// Drive writes from which on a trace speaks for itself: one that replaces what the fill left, and one that is
-/// measured.
-pub const ENOUGH_DRIVE_WRITES: f64 = 2.0;
 
 /// A trace that rewrites less than this of what it writes says nothing of how long pages live.
 const REWRITES_MIN: f64 = 0.05;
@@ -29,6 +26,8 @@ const STEP: u64 = 64;
 /// What a trace consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Evidence {
+    /// Write requests.
+    pub write_requests: u64,
     /// Writes of pages, those of the same page included.
     pub page_writes: u64,
     /// Bytes that the host sends with these: fewer than the pages have where it writes pages in part.
@@ -155,9 +154,11 @@ impl Evidence {
     ) -> Result<Self, SimError> {
         let sectors = page_sectors(page_bytes)?;
         let mut times: Option<(u64, u64)> = None;
+        let mut write_requests = 0;
         let mut requests = RequestBatch::default();
         while source.next_batch(&mut requests)? {
             expand(&requests, sectors, &mut pages)?;
+            write_requests += requests.op.iter().filter(|op| **op == Op::Write).count() as u64;
             for time in &requests.time_us {
                 let (first, last) = times.unwrap_or((*time, *time));
                 times = Some((first.min(*time), last.max(*time)));
@@ -168,6 +169,7 @@ impl Evidence {
         let before = half.checked_sub(1).map_or(0, |last| pages.steps[last]);
         let since = pages.writes - half as u64 * STEP;
         Ok(Self {
+            write_requests,
             page_writes: pages.writes,
             written_bytes: pages.writes * u64::from(page_bytes) - pages.lacking * SECTOR_BYTES,
             drive_writes: share(pages.writes, pages.end),
@@ -191,7 +193,7 @@ impl Evidence {
             return Err(SimError::NoWrites { name: name.into() });
         }
         if self.rewrite_share >= REWRITES_MIN {
-            return Ok(());
+            return self.require_requests(name);
         }
         Err(SimError::Unusable {
             what: format!(
@@ -202,6 +204,26 @@ impl Evidence {
                 percent(self.drive_writes)
             ),
             remedy: self.what_to_record(logical_bytes),
+        })
+    }
+
+    /// An error if there are too few requests to conclude from.
+    fn require_requests(&self, name: &str) -> Result<(), SimError> {
+        let Self { write_requests, .. } = *self;
+        if write_requests >= ENOUGH_REQUESTS {
+            return Ok(());
+        }
+        let times = ENOUGH_REQUESTS as f64 / write_requests.max(1) as f64;
+        let long = self.seconds.map_or_else(String::new, |seconds| {
+            format!(", which takes {} at this rate", duration(seconds * times))
+        });
+        Err(SimError::Unusable {
+            what: format!(
+                "{name} has {} write requests, which are no basis for an answer: {} or more are",
+                grouped(write_requests),
+                grouped(ENOUGH_REQUESTS)
+            ),
+            remedy: format!("record {} times as much{long}", significant(times, 2)),
         })
     }
 
@@ -316,6 +338,26 @@ mod tests {
             error.contains("record 800 KiB of writes, two drive writes, which takes 10 s"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn few_requests_are_refused_with_how_much_more_to_record() {
+        let line = |request: u64| format!("{},W,{},4\n", 1000 * request, 4 * (request % 20));
+        let found = evidence(&(0..401).map(line).collect::<String>());
+        assert_eq!((found.write_requests, found.page_writes), (401, 1604));
+        let error = found.require_any("t", 409_600).unwrap_err().to_string();
+        assert!(
+            error.starts_with(
+                "t has 401 write requests, which are no basis for an answer: 1,000 or more are"
+            ),
+            "{error}"
+        );
+        assert!(
+            error.ends_with("record 2.5 times as much, which takes 1 s at this rate"),
+            "{error}"
+        );
+        let enough = evidence(&(0..1000).map(line).collect::<String>());
+        assert!(enough.require_any("t", 409_600).is_ok());
     }
 
     #[test]

@@ -9,26 +9,31 @@
 //! amplification is steady, and the drive that is recommended is held against other circumstances.
 
 mod answer;
+mod block_sizes;
 mod circumstance;
 mod evidence;
 mod life;
 mod slo;
 
 pub use circumstance::Circumstance;
-pub use evidence::{ENOUGH_DRIVE_WRITES, Evidence};
+pub use evidence::Evidence;
 pub use life::{Life, Service};
 pub use slo::{Slo, timing_at};
 
 use circumstance::circumstances;
 use life::TERABYTE;
 
-use crate::parallel::{Stop, Until, parallel, when_it_fits};
+use crate::parallel::{Stop, Until, lock, parallel, when_it_fits};
 use ftlab_ftl::registry;
 use ftlab_sim::Physical;
-use ftlab_sim::{Experiment, Length, SimError, Verdict, Workload};
+use ftlab_sim::evidence::{RunEvidence, Standing};
+use ftlab_sim::result::DriveSummary;
+use ftlab_sim::trust::{Trust, blocks_of, full_drive};
+use ftlab_sim::{Experiment, Fill, Length, SimError, UNTIL_STEADY_DRIVE_WRITES, Verdict, Workload};
 use ftlab_spec::{Share, Spec};
 use serde::Serialize;
 use std::cmp::Ordering;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What the over-provisioning is known to, as a share of the logical capacity.
@@ -58,16 +63,16 @@ pub const USUAL_FTLS: [&str; 7] =
 /// Over-provisioning for which the curve is drawn, if nothing else is asked for.
 pub const USUAL_OP_RATIOS: &str = "4%,7%,10%,15%,20%,28%,40%,60%";
 
-/// Drive writes after which a run ends that has not become steady: more than a slow stream is waited for.
-const DRIVE_WRITES_MAX: f64 = 40.0;
+/// Passes of a trace that it takes to become steady at least: eight without the transient, which takes a quarter.
+const STEADY_PASSES: f64 = 11.0;
 
-/// How long every run lasts, unless the number of its writes is given: a trace that says enough twice, other
-/// workloads until write amplification is steady; or, `once`, all of the workload, steady or not.
+/// How long every run lasts, unless the number of its writes is given: until write amplification is steady, as `ftlab run
+/// --until steady`; or, `once`, all of the workload, steady or not.
 pub fn usual_length(workload: &Workload, once: bool) -> Length {
     if once || workload.is_read_once() {
         Length::OfWorkload
     } else {
-        Length::UntilSteady(DRIVE_WRITES_MAX)
+        Length::UntilSteady(UNTIL_STEADY_DRIVE_WRITES)
     }
 }
 
@@ -106,6 +111,8 @@ pub struct Advice {
     pub lifelong: Option<Lifelong>,
     /// What to keep in mind.
     pub caveats: Vec<String>,
+    /// What the answer rests on.
+    pub trust: Trust,
     /// How every drive was run.
     #[serde(skip)]
     pub base: Experiment,
@@ -175,6 +182,8 @@ pub struct Point {
     pub waf: f64,
     /// Whether it had settled.
     pub verdict: Verdict,
+    /// What that is; a point without evidence meets no target.
+    pub standing: Standing,
     /// Terabytes that the host can write, if the endurance of a block is given.
     pub tbw: Option<f64>,
     /// The response time that the target is about, in nanoseconds, if it is about one.
@@ -214,6 +223,9 @@ impl Target {
     }
 
     fn is_met_by(self, point: &Point) -> bool {
+        if point.standing == Standing::None {
+            return false;
+        }
         match self {
             Self::Waf(waf) => point.waf <= waf,
             Self::Endurance { tbw, .. } => point.tbw.is_some_and(|reached| reached >= tbw),
@@ -244,17 +256,17 @@ impl Question {
             evidence.require_any(&self.base.workload.name(), drive.logical_bytes)?;
         }
         let question = self.with_length_for(evidence.as_ref());
-        question.answer_with(evidence, threads, on_run)
+        question.answer_with(evidence, &drive, threads, on_run)
     }
 
-    /// A trace that says enough is carried out twice and counted the second time, with all of its phases; one that
-    /// says too little again and again, until write amplification is steady.
+    /// A trace is carried out again and again, until write amplification is steady. One of which too few passes fit is
+    /// carried out twice and counted the second time, with all of its phases.
     fn with_length_for(&self, evidence: Option<&Evidence>) -> Self {
         let mut question = self.clone();
         let base = &mut question.base;
-        if let (Length::UntilSteady(_), Some(evidence)) = (base.length, evidence) {
+        if let (Length::UntilSteady(most), Some(evidence)) = (base.length, evidence) {
             base.repeat = true;
-            if evidence.is_enough() {
+            if evidence.drive_writes * STEADY_PASSES > most {
                 base.warmup_writes = evidence.page_writes;
                 base.length = Length::Writes(evidence.page_writes);
             }
@@ -265,14 +277,18 @@ impl Question {
     fn answer_with(
         &self,
         evidence: Option<Evidence>,
+        drive: &DriveSummary,
         threads: usize,
         on_run: &(dyn Fn(usize) + Sync),
     ) -> Result<Advice, SimError> {
         let runs = AtomicUsize::new(0);
+        let rests_on = Mutex::new(Vec::new());
         let point = |ftl: &Spec, physical: Physical| {
-            let point = self.point(ftl, physical);
+            let found = self.point(ftl, physical);
             on_run(runs.fetch_add(1, Relaxed) + 1);
-            point
+            let (point, of_run) = found?;
+            lock(&rests_on).extend(of_run);
+            Ok(point)
         };
         let drives: Vec<(&Spec, Share)> = self
             .ftls
@@ -304,15 +320,20 @@ impl Question {
             otherwise: Vec::new(),
             lifelong: None,
             caveats: Vec::new(),
+            trust: Trust::default(),
             base: self.base.clone(),
             curves,
         };
+        let count = || on_run(runs.fetch_add(1, Relaxed) + 1);
         if advice.best().is_some() {
-            let count = || on_run(runs.fetch_add(1, Relaxed) + 1);
             let others = circumstances(&self.base, evidence.as_ref());
             advice.otherwise = self.otherwise(&advice.curves[0].ftl, &others, threads, &count);
             self.check_stop()?;
         }
+        let sizes = self.block_sizes(&advice, drive.pages_per_block, threads, &count);
+        self.check_stop()?;
+        advice.trust = Trust::of(lock(&rests_on).iter(), self.assumed(drive));
+        advice.trust = advice.trust.with_block_sizes(sizes);
         advice.lifelong = self.service.and_then(|service| least_flash(service, &advice.curves));
         advice.caveats = advice.caveats_of(&self.base);
         advice.caveats.extend(self.doubts(&advice.curves));
@@ -331,6 +352,14 @@ impl Question {
         let doubts = prepared.map(|of| ftlab_sim::doubts(of.config(), point.share_of_erases));
         let doubts = doubts.unwrap_or_default();
         doubts.into_iter().map(|doubt| format!("{}: {doubt}.", curve.ftl)).collect()
+    }
+
+    /// What was not asked for, and taken for granted.
+    fn assumed(&self, drive: &DriveSummary) -> Vec<String> {
+        let options = &self.base.drive;
+        let blocks = options.pages_per_block.is_none().then(|| blocks_of(drive.pages_per_block));
+        let fill = (self.base.fill == Fill::default()).then(full_drive);
+        fill.into_iter().chain(blocks).collect()
     }
 
     fn check_stop(&self) -> Result<(), SimError> {
@@ -352,9 +381,9 @@ impl Question {
         let curves = parallel(threads, &tried, |(base, ftl)| {
             let question = Self { base: (*base).clone(), ..self.clone() };
             let point = |ftl: &Spec, physical: Physical| {
-                let point = question.point(ftl, physical);
+                let found = question.point(ftl, physical);
                 on_run();
-                point
+                found.map(|(point, _)| point)
             };
             // From small to large, and no further than to the first that meets the target.
             let is_met = |point: &Point| self.target.is_some_and(|target| target.is_met_by(point));
@@ -389,7 +418,12 @@ impl Question {
         experiment
     }
 
-    fn point(&self, ftl: &Spec, physical: Physical) -> Result<Point, SimError> {
+    /// An FTL on a drive, and what the run was evidence of.
+    fn point(
+        &self,
+        ftl: &Spec,
+        physical: Physical,
+    ) -> Result<(Point, Option<RunEvidence>), SimError> {
         let experiment = self.experiment(ftl, physical);
         let run = || experiment.run(&mut Until(&self.stop));
         let result = when_it_fits(|| self.stop.load(Relaxed), run)?;
@@ -400,19 +434,22 @@ impl Question {
             Some(Target::Response(slo)) => Some(slo.of(run)?),
             _ => None,
         };
-        Ok(Point {
+        let evidence = run.evidence.clone();
+        let point = Point {
             blocks: drive.blocks,
             op_ratio: drive.op_ratio,
             physical_bytes: drive.physical_bytes,
             waf,
             verdict: run.settling.verdict,
+            standing: evidence.as_ref().map(|of| of.standing).unwrap_or_default(),
             tbw: run.endurance.map(|endurance| endurance.tbw * run.waf / waf),
             response_ns,
             metadata_bytes: run.memory.metadata_bytes,
             share_of_erases: run.timing.as_ref().and_then(|of| of.lun_seconds.share_of_erases()),
             logical_bytes: drive.logical_bytes,
             is_of_grid: matches!(physical, Physical::OverProvisioning(_)),
-        })
+        };
+        Ok((point, evidence))
     }
 
     /// The points that were found, and the smallest drive that meets the target.
@@ -533,14 +570,36 @@ mod tests {
         for curve in &advice.curves {
             let needs = curve.needs.unwrap();
             assert!(needs.waf <= 1.8);
+            assert_eq!(needs.standing, Standing::Short);
             let step = (RESOLUTION * 8192.0 / 16.0) as u32 + 1;
             let below = question
                 .point(&curve.ftl.parse().unwrap(), Physical::Blocks(needs.blocks - 2 * step))
-                .unwrap();
+                .unwrap()
+                .0;
             assert!(below.waf > 1.79, "{}: {}", curve.ftl, below.waf);
             assert!(curve.points.is_sorted_by(|a, b| a.blocks < b.blocks));
         }
         assert!(advice.answer.starts_with("sepbit reaches a write amplification of 1.8 with "));
+        let sizes = advice.trust.block_sizes.as_ref().unwrap();
+        let pages: Vec<_> = sizes.tried.iter().map(|one| one.pages_per_block).collect();
+        assert_eq!((sizes.pages_per_block, pages), (16, vec![8, 32]), "{:?}", advice.trust);
+        let line = &advice.trust.line;
+        assert!(
+            line.starts_with("Rests on runs too short to be steady; 3.00 drive writes; "),
+            "{line}"
+        );
+        assert!(line.ends_with("; assumed: a drive filled in order."), "{line}");
+    }
+
+    #[test]
+    fn a_drive_that_erases_nothing_meets_no_target() {
+        let mut question = question(Some(Target::Waf(1.8)));
+        question.base.length = Length::DriveWrites(0.1);
+        let advice = answer(&question);
+        assert!(advice.best().is_none(), "{}", advice.answer);
+        let text = &advice.answer;
+        assert!(text.starts_with("No run is evidence of a write amplification of 1.8"), "{text}");
+        assert!(advice.trust.line.starts_with("Rests on no evidence ("), "{}", advice.trust.line);
     }
 
     #[test]

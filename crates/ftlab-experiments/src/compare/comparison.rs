@@ -1,8 +1,8 @@
 //! The comparison: every combination of FTLs, drives and workloads, on all processors.
 
-use super::CellStore;
 use super::cell::{Cell, Outcome};
 use super::score::RIVALS;
+use super::store::CellStore;
 use crate::error::ExperimentsError;
 use crate::identity::changed;
 use crate::parallel::{Stop, Until, lock, parallel, when_it_fits};
@@ -133,7 +133,7 @@ impl Comparison {
         cells
     }
 
-    fn experiment(&self, cell: &Cell, workload: usize) -> Result<Experiment, SimError> {
+    pub(super) fn experiment(&self, cell: &Cell, workload: usize) -> Result<Experiment, SimError> {
         let mut experiment = Experiment {
             workload: self.workloads[workload].clone(),
             ftls: vec![cell.ftl.parse()?],

@@ -9,16 +9,11 @@ mod cell;
 mod comparison;
 mod render;
 mod score;
+mod store;
+mod trust;
 
 pub use cell::{Cell, Outcome};
 pub use comparison::{Comparison, OnCell, contestants, standard_ftls};
 pub use render::{csv, markdown, short};
 pub use score::{RIVALS, Score, Scoreboard, WorkloadScore};
-
-use ftlab_sim::result::RunResult;
-
-/// Finished cells.
-pub type CellStore = crate::Kept<Cell, RunResult>;
-
-/// The name of their file.
-pub const CELLS: &str = "cells.jsonl";
+pub use store::{CELLS, CellStore};

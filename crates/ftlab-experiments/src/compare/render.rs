@@ -1,7 +1,7 @@
 //! The scoreboard as text: Markdown for people, CSV for whatever comes next.
 
 use super::cell::{Cell, Outcome};
-use super::score::Scoreboard;
+use super::score::{Scoreboard, WorkloadScore};
 use ftlab_sim::fact::{Fact, Shown};
 use ftlab_sim::format::{bytes, percent, significant};
 use ftlab_sim::result::{RunResult, shown};
@@ -48,19 +48,22 @@ fn by_workload(board: &Scoreboard) -> String {
             let found = score.workloads.iter().find(|workload| workload.workload == **name);
             found.map_or_else(
                 || "-".to_owned(),
-                |found| {
-                    format!(
-                        "{} ({})",
-                        significant(found.relative, 3),
-                        significant(found.waf_mean, 4)
-                    )
-                },
+                |found| format!("{} ({})", significant(found.relative, 3), wafs(found)),
             )
         };
         let columns: Vec<_> = names.iter().map(of).collect();
         let _ = writeln!(text, "| `{}` | {} |", score.ftl, columns.join(" | "));
     }
     text
+}
+
+/// The mean write amplification: the steady value first, if some cells have one, and that of whole runs beside it.
+fn wafs(score: &WorkloadScore) -> String {
+    let waf = significant(score.waf_mean, 4);
+    if score.steady_cells == 0 {
+        return waf;
+    }
+    format!("{waf} steady; runs {}", significant(score.run_waf_mean, 4))
 }
 
 /// A workload without its directory and ending.

@@ -3,7 +3,9 @@
 use super::cell::{Cell, Outcome};
 use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry;
+use ftlab_sim::compared_wafs;
 use ftlab_sim::result::RunResult;
+use ftlab_sim::trust::Trust;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -23,6 +25,10 @@ pub struct Scoreboard {
     pub scores: Vec<Score>,
     /// Cells without a result, and why.
     pub missing: Vec<(Cell, String)>,
+    /// Cells that are no evidence and in no mean, and what each lacks.
+    pub without_evidence: Vec<(Cell, String)>,
+    /// What it rests on.
+    pub trust: Trust,
 }
 
 /// What all cells of an FTL say.
@@ -55,8 +61,29 @@ pub struct WorkloadScore {
     pub workload: String,
     /// Geometric mean over its cells, relative to the baseline.
     pub relative: f64,
-    /// Mean write amplification over its cells.
+    /// Mean write amplification over its cells: the steady value where all FTLs of a cell have one.
     pub waf_mean: f64,
+    /// The same of whole runs.
+    pub run_waf_mean: f64,
+    /// Cells in which all FTLs have a steady value.
+    pub steady_cells: usize,
+}
+
+/// A cell with a result that is evidence.
+#[derive(Clone, Copy)]
+struct Measured<'a> {
+    cell: &'a Cell,
+    run: &'a RunResult,
+    /// The write amplification by which the FTLs of the cell are compared.
+    waf: f64,
+    /// Whether that is the steady value.
+    is_steady: bool,
+}
+
+impl Measured<'_> {
+    fn amplified(&self) -> f64 {
+        self.waf - 1.0 + RELOCATION_FLOOR
+    }
 }
 
 impl Scoreboard {
@@ -66,24 +93,55 @@ impl Scoreboard {
         let counts = |ftl: &str| {
             if of_rivals { !knows_the_future(ftl) } else { baseline.iter().any(|name| name == ftl) }
         };
+        let measured = measured(outcomes);
         let mut of_baseline = Baseline { best: BTreeMap::new(), of_rivals };
-        for (cell, run) in results(outcomes).filter(|(cell, _)| counts(&cell.ftl)) {
-            of_baseline.add(cell, amplified(run));
+        for one in measured.iter().filter(|one| counts(&one.cell.ftl)) {
+            of_baseline.add(one.cell, one.amplified());
         }
         let mut ftls: Vec<&str> = Vec::new();
-        for (cell, _) in results(outcomes) {
-            if !ftls.contains(&cell.ftl.as_str()) {
-                ftls.push(&cell.ftl);
+        for one in &measured {
+            if !ftls.contains(&one.cell.ftl.as_str()) {
+                ftls.push(&one.cell.ftl);
             }
         }
-        let score = |ftl: &&str| Score::new(ftl, outcomes, &of_baseline);
+        let score = |ftl: &&str| Score::new(ftl, &measured, &of_baseline);
         let mut scores: Vec<_> = ftls.iter().filter_map(score).collect();
         scores.sort_by(|a, b| a.relative.total_cmp(&b.relative));
         let missing = outcomes.iter().filter_map(|outcome| {
             let reason = outcome.run.as_ref().err()?;
             Some((outcome.cell.clone(), reason.clone()))
         });
-        Self { baseline: baseline.to_vec(), scores, missing: missing.collect() }
+        let without_evidence = outcomes.iter().filter_map(|outcome| {
+            let evidence = outcome.run.as_ref().ok()?.evidence.as_ref()?;
+            Some((outcome.cell.clone(), evidence.lacks.clone()?))
+        });
+        let runs = outcomes.iter().filter_map(|outcome| outcome.run.as_ref().ok());
+        Self {
+            baseline: baseline.to_vec(),
+            scores,
+            missing: missing.collect(),
+            without_evidence: without_evidence.collect(),
+            trust: Trust::of(runs.filter_map(|run| run.evidence.as_ref()), Vec::new()),
+        }
+    }
+
+    /// Why there is no score: what the first cell of the baseline lacks, and whether that is evidence rather than a result.
+    pub fn why_none(&self) -> (&str, bool) {
+        let of_baseline = |cell: &Cell| {
+            self.baseline.contains(&cell.ftl) || self.baseline.iter().any(|ftl| ftl == RIVALS)
+        };
+        let first = |of: &'_ [(Cell, String)]| of.iter().position(|(cell, _)| of_baseline(cell));
+        match (first(&self.missing), first(&self.without_evidence)) {
+            (None, Some(at)) => (&self.without_evidence[at].1, true),
+            (Some(at), _) => (&self.missing[at].1, false),
+            (None, None) => ("", false),
+        }
+    }
+
+    /// The two FTLs that do best of those that can be built.
+    pub(super) fn leaders(&self) -> Option<[&Score; 2]> {
+        let mut built = self.scores.iter().filter(|score| !knows_the_future(&score.ftl));
+        Some([built.next()?, built.next()?])
     }
 }
 
@@ -119,22 +177,24 @@ fn knows_the_future(ftl: &str) -> bool {
 
 impl Score {
     /// None if there is no cell that has both a result of `ftl` and one of the baseline.
-    fn new(ftl: &str, outcomes: &[Outcome], baseline: &Baseline<'_>) -> Option<Self> {
-        let runs: Vec<(&Cell, &RunResult, f64)> = results(outcomes)
-            .filter(|(cell, _)| cell.ftl == ftl)
-            .filter_map(|(cell, run)| Some((cell, run, amplified(run) / baseline.of(cell)?)))
+    fn new(ftl: &str, measured: &[Measured<'_>], baseline: &Baseline<'_>) -> Option<Self> {
+        let runs: Vec<(Measured<'_>, f64)> = measured
+            .iter()
+            .filter(|one| one.cell.ftl == ftl)
+            .filter_map(|one| Some((*one, one.amplified() / baseline.of(one.cell)?)))
             .collect();
-        let most = runs.iter().max_by_key(|(_, run, _)| run.memory.metadata_bytes)?.1;
-        let ratios = || runs.iter().map(|(_, _, ratio)| *ratio);
-        let host_writes: u64 = runs.iter().map(|(_, run, _)| run.host_writes).sum();
-        let seconds: f64 = runs.iter().map(|(_, run, _)| run.seconds).sum();
+        let most =
+            runs.iter().map(|(one, _)| one.run).max_by_key(|run| run.memory.metadata_bytes)?;
+        let ratios = || runs.iter().map(|(_, ratio)| *ratio);
+        let host_writes: u64 = runs.iter().map(|(one, _)| one.run.host_writes).sum();
+        let seconds: f64 = runs.iter().map(|(one, _)| one.run.seconds).sum();
         Some(Self {
             ftl: ftl.to_owned(),
             relative: geometric_mean(ratios()),
             relative_range: [ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max)],
             cells: runs.len(),
             workloads: by_workload(&runs),
-            by_cell: runs.iter().map(|(cell, _, ratio)| ((*cell).clone(), *ratio)).collect(),
+            by_cell: runs.iter().map(|(one, ratio)| (one.cell.clone(), *ratio)).collect(),
             metadata_bytes_max: most.memory.metadata_bytes,
             metadata: most.memory.metadata.clone(),
             nanoseconds_per_host_write: 1e9 * seconds / host_writes as f64,
@@ -142,12 +202,23 @@ impl Score {
     }
 }
 
-fn results(outcomes: &[Outcome]) -> impl Iterator<Item = (&Cell, &RunResult)> {
-    outcomes.iter().filter_map(|outcome| Some((&outcome.cell, outcome.run.as_ref().ok()?)))
-}
-
-fn amplified(run: &RunResult) -> f64 {
-    run.waf - 1.0 + RELOCATION_FLOOR
+/// The cells whose results are evidence, by what each is compared.
+fn measured(outcomes: &[Outcome]) -> Vec<Measured<'_>> {
+    let results = || {
+        let results = outcomes.iter().filter_map(|of| Some((&of.cell, of.run.as_ref().ok()?)));
+        results.filter(|(_, run)| run.is_evidence())
+    };
+    let mut places: BTreeMap<String, Vec<&RunResult>> = BTreeMap::new();
+    for (cell, run) in results() {
+        places.entry(place(cell)).or_default().push(run);
+    }
+    let measured = results().map(|(cell, run)| {
+        let runs = &places[&place(cell)];
+        let index = runs.iter().position(|other| std::ptr::eq(*other, run)).unwrap_or(0);
+        let is_steady = runs.iter().all(|run| run.steady_waf.is_some());
+        Measured { cell, run, waf: compared_wafs(runs)[index], is_steady }
+    });
+    measured.collect()
 }
 
 /// A cell without its FTL.
@@ -156,20 +227,24 @@ fn place(cell: &Cell) -> String {
     format!("{workload}\n{fill}\n{op_ratio}\n{pages_per_block:?}")
 }
 
-fn by_workload(runs: &[(&Cell, &RunResult, f64)]) -> Vec<WorkloadScore> {
+fn by_workload(runs: &[(Measured<'_>, f64)]) -> Vec<WorkloadScore> {
     let mut names: Vec<&str> = Vec::new();
-    for (cell, _, _) in runs {
-        if !names.contains(&cell.workload.as_str()) {
-            names.push(&cell.workload);
+    for (one, _) in runs {
+        if !names.contains(&one.cell.workload.as_str()) {
+            names.push(&one.cell.workload);
         }
     }
     let score = |workload: &&str| {
-        let of = || runs.iter().filter(|(cell, _, _)| cell.workload == **workload);
-        let sum: f64 = of().map(|(_, run, _)| run.waf).sum();
+        let of = || runs.iter().filter(|(one, _)| one.cell.workload == **workload);
+        let mean = |waf: fn(&Measured<'_>) -> f64| {
+            of().map(|(one, _)| waf(one)).sum::<f64>() / of().count() as f64
+        };
         WorkloadScore {
             workload: (*workload).to_owned(),
-            relative: geometric_mean(of().map(|(_, _, ratio)| *ratio)),
-            waf_mean: sum / of().count() as f64,
+            relative: geometric_mean(of().map(|(_, ratio)| *ratio)),
+            waf_mean: mean(|one| one.waf),
+            run_waf_mean: mean(|one| one.run.waf),
+            steady_cells: of().filter(|(one, _)| one.is_steady).count(),
         }
     };
     names.iter().map(score).collect()
@@ -198,7 +273,7 @@ pub(super) mod tests {
                 pages_per_block: Some(8),
                 ..DriveOptions::default()
             },
-            length: Length::DriveWrites(1.5),
+            length: Length::DriveWrites(3.0),
             ..Experiment::new(workload, vec!["2r++".parse().unwrap()])
         };
         let run = experiment.run(&mut ()).unwrap().runs.remove(0);
@@ -244,6 +319,34 @@ pub(super) mod tests {
         let board = Scoreboard::new(&outcomes, &["a".into(), "b".into()]);
         assert!(board.scores.iter().all(|score| score.relative_range[0] >= 1.0 - 1e-12));
         assert!(board.scores.iter().all(|score| score.relative > 1.4));
+    }
+
+    #[test]
+    fn what_is_no_evidence_is_named_and_in_no_mean() {
+        let mut outcomes =
+            outcomes(&[("a", "x", 1.997), ("b", "x", 1.497), ("a", "y", 1.997), ("b", "y", 9.0)]);
+        let run = outcomes[3].run.as_mut().unwrap();
+        run.evidence.as_mut().unwrap().lacks = Some("no block was erased".into());
+        let board = Scoreboard::new(&outcomes, &["a".into()]);
+        let b = &board.scores[0];
+        assert_eq!((b.ftl.as_str(), b.cells), ("b", 1));
+        assert!((b.relative - 0.5).abs() < 1e-9);
+        let [(cell, lacks)] = &board.without_evidence[..] else { panic!("{board:?}") };
+        assert_eq!((cell.workload.as_str(), lacks.as_str()), ("y", "no block was erased"));
+    }
+
+    #[test]
+    fn steady_values_are_compared_where_all_of_a_cell_have_one() {
+        let mut outcomes =
+            outcomes(&[("a", "x", 1.9), ("b", "x", 1.8), ("a", "y", 1.9), ("b", "y", 1.8)]);
+        for (outcome, steady) in outcomes.iter_mut().zip([1.997, 1.497, 1.997]) {
+            outcome.run.as_mut().unwrap().steady_waf = Some(steady);
+        }
+        let board = Scoreboard::new(&outcomes, &["a".into()]);
+        let [x, y] = &board.scores[0].workloads[..] else { panic!("{board:?}") };
+        assert!((x.relative - 0.5).abs() < 1e-9 && (y.relative - 0.803 / 0.903).abs() < 1e-9);
+        assert_eq!([x.steady_cells, y.steady_cells], [1, 0]);
+        assert!((x.waf_mean - 1.497).abs() < 1e-9 && (x.run_waf_mean - 1.8).abs() < 1e-9);
     }
 
     #[test]

@@ -90,9 +90,7 @@ impl Job {
             match own {
                 Err(error) => outcome.failures.push(self.failure(index, error)),
                 Ok(own) => {
-                    let mut result = result.clone();
-                    result.config.ftls = vec![run.ftl.clone()];
-                    result.runs = vec![run];
+                    let result = result.clone().with_runs(vec![run]);
                     let labels = point.labels.clone();
                     let RunIdentity { hash, versions } = own;
                     outcome.runs.push(StoredRun { run: hash, versions, labels, result });

@@ -65,6 +65,7 @@ mod shard;
 mod spread;
 mod stated;
 mod store;
+mod trust;
 mod variables;
 
 pub use columns::StoredRun;
@@ -92,3 +93,4 @@ pub use shard::Shard;
 pub use spread::{Over, Spread, spread};
 pub use stated::Stated;
 pub use store::{Store, read_runs, read_runs_of};
+pub use trust::{trust_of, without_evidence};

@@ -2,4 +2,5 @@
 
 mod fit;
 mod results;
+mod same_answer;
 mod sweep;

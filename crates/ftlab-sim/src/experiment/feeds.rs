@@ -42,7 +42,13 @@ impl Experiment {
         let mut hosted = self.hosted(hosts, space, bounds, &schedule, reads_count)?;
         let mut shared = self.feeds(source, space, bounds, schedule)?;
         // The fill, which comes first, is written page by page, and has no times.
+        for hosted in &mut hosted {
+            hosted.feed.measure_footprint(bounds.logical_pages);
+        }
         if let Some(workload) = shared.last_mut() {
+            if hosted.is_empty() {
+                workload.measure_footprint(bounds.logical_pages);
+            }
             if timing.is_some_and(|timing| timing.arrivals() == Arrivals::Trace) {
                 workload.keep_times();
             }

@@ -196,6 +196,8 @@ impl FtlRun {
             media_bytes_per_host_byte,
             waf_last_tenth: last_tenth.waf(),
             last_tenth_host_writes: last_tenth.host_writes,
+            // It depends on what the workload brought.
+            evidence: None,
             settling,
             running_waf: series.waf,
             running_host_bytes: (totals.lacking > 0).then_some(series.host_bytes),
