@@ -239,7 +239,7 @@ mod tests {
         let row = |ftl: &str, numbers| Row { labels: vec![ftl.into(), "7%".into()], numbers };
         SweepTable {
             axes: vec!["ftl".into(), "op".into()],
-            columns: vec![&COLUMNS[0], &COLUMNS[2]],
+            columns: vec![&COLUMNS[1], &COLUMNS[3]],
             rows: vec![
                 row(
                     "a_b",
@@ -260,7 +260,7 @@ mod tests {
     fn latex_has_rules_and_escapes() {
         let text = table().latex();
         for part in [
-            "\\begin{tabular}{llrr}\n\\toprule\nftl & op & WAF & victims valid \\\\\n\\midrule\n",
+            "\\begin{tabular}{llrr}\n\\toprule\nftl & op & WAF of the run & victims valid \\\\\n\\midrule\n",
             "a\\_b & 7\\% & ",
         ] {
             assert!(text.contains(part), "{text}");
@@ -286,7 +286,7 @@ mod tests {
         let text = table().markdown();
         assert!(
             text.starts_with(
-                "| ftl | op | WAF | victims valid |\n|---|---|---:|---:|\n| a_b | 7% | "
+                "| ftl | op | WAF of the run | victims valid |\n|---|---|---:|---:|\n| a_b | 7% | "
             ),
             "{text}"
         );
