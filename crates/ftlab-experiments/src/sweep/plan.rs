@@ -151,7 +151,7 @@ impl Plan {
         let unknown = selectors
             .find_map(|Pairs(pairs)| pairs.iter().find(|(axis, _)| !axes.contains(&axis.as_str())));
         match unknown {
-            Some((axis, value)) if !axes.is_empty() => {
+            Some((axis, value)) if !self.axes().is_empty() => {
                 let message = format!("there is no axis {axis}; there are {}", axes.join(", "));
                 let wrong = Wrong::at(value.span(), message);
                 Err(wrong.within(&self.file.path, &self.file.toml).into())
