@@ -247,8 +247,8 @@ def _collect(
         jobs = [job for job in jobs if job]
         ran, reused = 0, runs - sum(map(len, jobs))
         with closing(finish(jobs)) as arriving:
-            for runs, failed in arriving:
-                ran += store.add(runs) if runs else 0
+            for stored, failed in arriving:
+                ran += store.add(stored) if stored else 0
                 failures += failed
                 if tell is not None:
                     done = ran + reused
