@@ -65,7 +65,7 @@ def test_questions_that_make_no_sense_are_refused(arguments, message):
 
 def test_a_response_time_is_a_target_at_a_load(tmp_path):
     jobs = tmp_path / "mixed.fio"
-    jobs.write_text("[mixed]\nfilename=/dev/drive\nrw=randrw\nrwmixread=70\nnorandommap\nio_size=128m\n")
+    jobs.write_text("[mixed]\nfilename=/dev/drive\nrw=randrw\nrwmixread=70\nnorandommap\nio_size=256m\n")
     asked = {
         "slo": "read-p99=30ms",
         "load": 2000,

@@ -110,7 +110,9 @@ fn wrong_questions_say_what_is_right() {
     place
         .ftlab("model uniform --op 7% --victim fifo:d=3")
         .fails(2, &["fifo has no parameter \"d\"; it has none"]);
-    place.ftlab("model uniform --op 7% --pages-per-block 0").fails(2, &["0 is not a whole number in 1..=65536"]);
+    place
+        .ftlab("model uniform --op 7% --pages-per-block 0")
+        .fails(2, &["0 is not a whole number in 1..=65536"]);
     place.ftlab("model curve --op 30%..10%").fails(2, &["\"30%..10%\" is not a range FROM..TO"]);
     place
         .ftlab("model curve --op 1%..50% --step 0.0001%")
