@@ -13,19 +13,11 @@ impl RunResult {
             erases: self.erases,
             waf: self.waf,
             settling: self.settling,
-            erase_time_share: self.erase_time_share(),
+            erase_time_share: self.timing.as_ref().and_then(|of| of.lun_seconds.share_of_erases()),
             logical_pages: drive.logical_pages,
             blocks: drive.blocks,
         };
         self.evidence = Some(RunEvidence::of(&counted, brought));
-    }
-
-    /// Of the time that LUNs worked, the share of erases; none without a clock.
-    fn erase_time_share(&self) -> Option<f64> {
-        let luns = &self.timing.as_ref()?.lun_seconds;
-        let host = luns.host_writes + luns.host_reads;
-        let all = host + luns.relocations + luns.merges + luns.erases + luns.others;
-        (all > 0.0).then(|| luns.erases / all)
     }
 
     /// Whether its numbers may be compared, and enter means.

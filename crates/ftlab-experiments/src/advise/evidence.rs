@@ -214,9 +214,7 @@ impl Evidence {
             return Ok(());
         }
         let times = ENOUGH_REQUESTS as f64 / write_requests.max(1) as f64;
-        let long = self.seconds.map_or_else(String::new, |seconds| {
-            format!(", which takes {} at this rate", duration(seconds * times))
-        });
+        let long = self.how_long(times);
         Err(SimError::Unusable {
             what: format!(
                 "{name} has {} write requests, which are no basis for an answer: {} or more are",
@@ -224,6 +222,13 @@ impl Evidence {
                 grouped(ENOUGH_REQUESTS)
             ),
             remedy: format!("record {} times as much{long}", significant(times, 2)),
+        })
+    }
+
+    /// How long it takes to record so many times as much, if it says when requests came.
+    fn how_long(&self, times: f64) -> String {
+        self.seconds.map_or_else(String::new, |seconds| {
+            format!(", which takes {} at this rate", duration(seconds * times))
         })
     }
 
@@ -236,9 +241,7 @@ impl Evidence {
                 ((written as f64 * times).round(), times)
             }
         };
-        let long = self.seconds.map_or_else(String::new, |seconds| {
-            format!(", which takes {} at this rate", duration(seconds * times))
-        });
+        let long = self.how_long(times);
         format!(
             "record {} of writes, two drive writes{long}; or, if the workload uses only a part of a drive, take \
              a drive of that size (--logical, --compact)",
