@@ -269,7 +269,8 @@ impl Chip {
     }
 
     /// Programs a page with new content: when that is complete, if it is known and a page write of the host.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for each page that is written")]
+    #[inline(always)]
     pub(crate) fn program(&mut self, to: Ppn, is_awaited: bool) -> Option<u64> {
         let (now, time_ns) = (self.now, self.luns.program_ns(to));
         if !is_awaited {

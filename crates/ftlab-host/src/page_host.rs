@@ -82,7 +82,8 @@ impl PageHost {
 impl Pace for PageHost {
     /// As expected; or when one of those before is complete, if as many are under way as may be. The clock of a trace may
     /// run back a little.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for each page that is written")]
+    #[inline(always)]
     fn next(&mut self) -> u64 {
         if self.has_requests {
             return 0;
@@ -94,7 +95,8 @@ impl Pace for PageHost {
         next.unwrap_or(0)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for each page that is written")]
+    #[inline(always)]
     fn written(&mut self, arrival_ns: u64, done_ns: u64) {
         if self.has_requests {
             return;
