@@ -92,6 +92,8 @@ fn postgresql_on_ext4() {
            trap - EXIT
            $as pg_ctl -D data -w -s -m fast stop
            cd /
+           # Its last process may still be ending.
+           for _ in $(seq 100); do umount "$PLACE/mnt" 2> /dev/null && exit; sleep 0.1; done
            umount "$PLACE/mnt""#,
     );
     let phases: Vec<_> =
