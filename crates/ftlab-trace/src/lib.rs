@@ -79,3 +79,4 @@ pub use skipped::{Skipped, SkippedLines};
 pub use source::{TraceMetadata, TraceSource};
 pub use space::{Space, TRIAL};
 pub use streams::{StreamMap, name_streams};
+pub use volumes::lay_out;

@@ -21,8 +21,18 @@ use ftlab_spec::SpecError;
 use std::path::Path;
 
 /// Every format that can be written.
-pub static WRITERS: &[WriterInfo] =
-    &[parquet::WRITER, text::BLKPARSE, text::FIO_IOLOG, text::CSV, lpn_u32::WRITER];
+pub static WRITERS: &[WriterInfo] = &[
+    parquet::WRITER,
+    text::BLKPARSE,
+    text::FIO_IOLOG,
+    text::CSV,
+    text::ALIBABA,
+    text::TENCENT,
+    lpn_u32::WRITER,
+];
+
+/// Formats that keep the volumes of requests.
+const KEEP_VOLUMES: [&str; 3] = ["parquet", "alibaba", "tencent"];
 
 /// Creates a trace at `path`, in the format of its ending unless `options` names one; text and
 /// `lpn-u32` are compressed if the name ends with `.gz` or `.zst`.
@@ -110,7 +120,7 @@ pub struct Converted {
 /// Opens `from` and writes `part` of it to `to`, in the format of its ending unless `format` names
 /// one, with the provenance of the original: format, name of the file and whatever it says of
 /// itself. A part is called one (`converted_part`), because its phases remain those of the whole.
-/// Parquet keeps the volumes of the requests, unless `open_options` lay them out.
+/// Parquet and the tables of cloud block stores keep the volumes of the requests, unless `open_options` lay them out.
 pub fn convert_file(
     from: &Path,
     open_options: &OpenOptions,
@@ -119,7 +129,7 @@ pub fn convert_file(
     part: &Part,
 ) -> Result<Converted, TraceError> {
     let mut open_options = open_options.clone();
-    let keeps_volumes = writer_of(to, format)?.name == parquet::WRITER.name;
+    let keeps_volumes = KEEP_VOLUMES.contains(&writer_of(to, format)?.name);
     if keeps_volumes && open_options.layout == Layout::ByFormat {
         open_options.layout = Layout::Keep;
     }

@@ -1,4 +1,4 @@
-//! Writes text: `blkparse`, `fio-iolog` and `csv`.
+//! Writes text: `blkparse`, `fio-iolog`, `csv`, and the tables of cloud block stores.
 
 use super::output::{Encoder, StreamSink};
 use super::{CreateOptions, TraceSink, WriterInfo, Written};
@@ -28,6 +28,20 @@ pub(super) const CSV: WriterInfo = WriterInfo {
     create: |file: PartialFile, _: &CreateOptions| create(file, Text::Csv { has_header: false }),
 };
 
+pub(super) const ALIBABA: WriterInfo = WriterInfo {
+    name: "alibaba",
+    extensions: &[],
+    summary: "a line for each write and read, with the number of its volume; trims, flushes and streams are left out",
+    create: |file, _| create(file, Text::Cloud(Cloud::Alibaba)),
+};
+
+pub(super) const TENCENT: WriterInfo = WriterInfo {
+    name: "tencent",
+    extensions: &[],
+    summary: "as alibaba, with times in seconds",
+    create: |file, _| create(file, Text::Cloud(Cloud::Tencent)),
+};
+
 /// Lines without a clock are written as if a microsecond passed between two of them.
 const NO_CLOCK_STEP_US: u64 = 1;
 /// The name of the file in iologs: fio opens what it finds there, so it names nothing real.
@@ -38,9 +52,24 @@ fn create(file: PartialFile, text: Text) -> Result<Box<dyn TraceSink>, TraceErro
 }
 
 enum Text {
-    Blkparse { sequence: u64 },
-    FioIolog { time_us: u64 },
-    Csv { has_header: bool },
+    Blkparse {
+        sequence: u64,
+    },
+    FioIolog {
+        time_us: u64,
+    },
+    Csv {
+        has_header: bool,
+    },
+    /// A table of many volumes.
+    Cloud(Cloud),
+}
+
+/// Whose table of volumes.
+#[derive(Clone, Copy)]
+enum Cloud {
+    Alibaba,
+    Tencent,
 }
 
 impl Encoder for Text {
@@ -64,6 +93,14 @@ impl Encoder for Text {
                 Self::Blkparse { sequence } => {
                     *sequence += 1;
                     blkparse_line(out, *sequence, time_us, (op, lba, sectors));
+                }
+                Self::Cloud(_) if !matches!(op, Op::Write | Op::Read) => {
+                    written.leave_out(op);
+                    continue;
+                }
+                Self::Cloud(cloud) => {
+                    let volume = batch.volume.get(index).copied().unwrap_or(0);
+                    cloud_line(out, *cloud, (volume, time_us), (op, lba, sectors))?;
                 }
                 // fio stops at a request of no bytes, or aborts.
                 Self::FioIolog { .. } if sectors == 0 && op != Op::Flush => {
@@ -123,14 +160,39 @@ fn iolog_line(
         line(out, format_args!("{time_us} {IOLOG_FILE} sync 0 0\n"));
         return Ok(());
     }
+    let (offset, bytes) = in_bytes(lba, sectors)?;
+    line(out, format_args!("{time_us} {IOLOG_FILE} {} {offset} {bytes}\n", op.name()));
+    Ok(())
+}
+
+/// Where a request begins, and how long it is, in bytes.
+fn in_bytes(lba: u64, sectors: u32) -> Result<(u64, u64), TraceError> {
     let bytes = u64::from(sectors) * SECTOR_BYTES;
     let offset = lba.checked_mul(SECTOR_BYTES).filter(|offset| offset.checked_add(bytes).is_some());
-    let Some(offset) = offset else {
-        return Err(TraceError::Unsupported {
-            what: format!("{sectors} sectors at sector {lba} end beyond 2^64 bytes"),
-            remedy: "write parquet, csv or blkparse, which count in sectors".into(),
-        });
-    };
-    line(out, format_args!("{time_us} {IOLOG_FILE} {} {offset} {bytes}\n", op.name()));
+    offset.map(|offset| (offset, bytes)).ok_or_else(|| TraceError::Unsupported {
+        what: format!("{sectors} sectors at sector {lba} end beyond 2^64 bytes"),
+        remedy: "write parquet, csv or blkparse, which count in sectors".into(),
+    })
+}
+
+/// A write or read of a volume at a time in microseconds.
+fn cloud_line(
+    out: &mut Vec<u8>,
+    cloud: Cloud,
+    (volume, time_us): (u32, u64),
+    (op, lba, sectors): (Op, u64, u32),
+) -> Result<(), TraceError> {
+    let is_write = op == Op::Write;
+    match cloud {
+        Cloud::Alibaba => {
+            let (offset, bytes) = in_bytes(lba, sectors)?;
+            let code = if is_write { 'W' } else { 'R' };
+            line(out, format_args!("{volume},{code},{offset},{bytes},{time_us}\n"));
+        }
+        Cloud::Tencent => {
+            let (seconds, code) = (time_us / 1_000_000, u8::from(is_write));
+            line(out, format_args!("{seconds},{lba},{sectors},{code},{volume}\n"));
+        }
+    }
     Ok(())
 }

@@ -65,6 +65,14 @@ pub(crate) fn arrange(
     }))
 }
 
+/// `source`, which is of one volume, with its addresses as `layout` says.
+pub fn lay_out(
+    source: Box<dyn TraceSource>,
+    layout: Layout,
+) -> Result<Box<dyn TraceSource>, TraceError> {
+    arrange(source, &OpenOptions { layout, ..OpenOptions::default() }, false, None)
+}
+
 fn piece_sectors(bytes: u64) -> Result<u64, TraceError> {
     if bytes >= SECTOR_BYTES && bytes.is_multiple_of(SECTOR_BYTES) {
         return Ok(bytes / SECTOR_BYTES);

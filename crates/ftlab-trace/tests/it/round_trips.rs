@@ -91,6 +91,48 @@ proptest! {
     }
 
     #[test]
+    fn volumes_survive_in_tables_of_clouds(
+        requests in prop::collection::vec((any_request(), 0u32..5), 1..200),
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let mut batch = RequestBatch::new();
+        for ((time_us, op, lba, sectors), volume) in &requests {
+            // Tables count times from 1970, and what is recognized is of these years.
+            let time_us = 1_577_836_800_000_000 + time_us.unwrap() % (1 << 40);
+            batch.push_at(time_us, *op, *lba, *sectors);
+            batch.volume.push(*volume);
+        }
+        let is_kept = |op: Op| matches!(op, Op::Write | Op::Read);
+        let kept = (0..batch.len()).filter(|index| is_kept(batch.op[*index]));
+        let kept: Vec<_> = kept.collect();
+        prop_assume!(!kept.is_empty());
+        for (format, unit_us) in [("alibaba", 1), ("tencent", 1_000_000)] {
+            let path = directory.path().join("a.csv.gz");
+            let options = CreateOptions { format: Some(format.into()), ..CreateOptions::default() };
+            let mut sink = create(&path, &options).unwrap();
+            sink.write(&batch).unwrap();
+            let written = sink.finish().unwrap();
+            prop_assert_eq!(written.left_out.values().sum::<u64>() as usize, batch.len() - kept.len());
+            let options = OpenOptions {
+                format: Some(format.into()),
+                layout: Layout::Keep,
+                ..OpenOptions::default()
+            };
+            let mut source = open(&path, &options).unwrap();
+            let mut found = RequestBatch::with_limit(1000);
+            prop_assert!(source.next_batch(&mut found).unwrap());
+            prop_assert_eq!(found.len(), kept.len());
+            for (place, index) in kept.iter().enumerate() {
+                let of = |batch: &RequestBatch, index: usize| (batch.op[index], batch.lba[index], batch.sectors[index]);
+                prop_assert_eq!(of(&found, place), of(&batch, *index));
+                prop_assert_eq!(found.time_us[place], batch.time_us[*index] / unit_us * unit_us);
+                let name = &source.volumes()[found.volume[place] as usize];
+                prop_assert_eq!(name, &batch.volume[*index].to_string());
+            }
+        }
+    }
+
+    #[test]
     fn page_numbers_survive(pages in prop::collection::vec(any::<u32>(), 1..300)) {
         let requests: Vec<Request> =
             pages.iter().map(|page| (None, Op::Write, u64::from(*page) * 8, 8)).collect();
