@@ -59,7 +59,10 @@ impl Workload {
         let text = match self {
             Self::Generator(spec) => ftlab_workload::identity(spec, contents)?,
             Self::Trace { path, options } => trace_identity(path, options, contents)?,
-            Self::Requests(requests) => hash_of(requests.open()?.as_mut())?,
+            Self::Requests(requests) => match requests.identity() {
+                Some(known) => format!("requests {known}"),
+                None => hash_of(requests.open()?.as_mut())?,
+            },
         };
         Ok(WorkloadIdentity { text, wanted: self.told_size(page_bytes) })
     }

@@ -90,7 +90,7 @@ pub use ftlab_trace::StreamMap;
 pub use identity::{ExperimentIdentity, RunIdentity, WorkloadIdentity};
 pub use judged::compared_wafs;
 pub use likeness::doubts;
-pub use memory::{SLACK_BYTES, wait_for_memory};
+pub use memory::{MemoryShare, SLACK_BYTES, limit_memory, wait_for_memory};
 pub use option::{OptionOf, Options, Told, page_size, told};
 pub use precondition::Fill;
 pub use progress::{Phase, Progress, Status};

@@ -147,12 +147,15 @@ impl Needs<'_> {
 }
 
 /// What experiments in this process have been promised, so that several at a time do not count on the same memory.
-static PROMISED: Mutex<Promised> = Mutex::new(Promised { bytes: 0, available_before: None });
+static PROMISED: Mutex<Promised> =
+    Mutex::new(Promised { bytes: 0, available_before: None, limit: None });
 
 struct Promised {
     bytes: u64,
     /// What was available before the first promise.
     available_before: Option<u64>,
+    /// What all promises together may come to.
+    limit: Option<u64>,
 }
 
 impl Promised {
@@ -161,8 +164,13 @@ impl Promised {
         if self.bytes == 0 {
             self.available_before = available;
         }
-        let before = self.available_before.map(|bytes| bytes.saturating_sub(self.bytes));
+        let before = self.most().map(|bytes| bytes.saturating_sub(self.bytes));
         [available, before].into_iter().flatten().min()
+    }
+
+    /// What all promises together can come to.
+    fn most(&self) -> Option<u64> {
+        [self.available_before, self.limit].into_iter().flatten().min()
     }
 }
 
@@ -180,11 +188,29 @@ pub fn wait_for_memory(needed_bytes: u64) -> bool {
     if promised.bytes == 0 {
         return promised.left(available_bytes()).is_none_or(|left| needed_bytes <= left);
     }
-    if promised.available_before.is_some_and(|before| needed_bytes > before) {
+    if promised.most().is_some_and(|most| needed_bytes > most) {
         return false;
     }
     drop(GIVEN_BACK.wait(promised).unwrap_or_else(PoisonError::into_inner));
     true
+}
+
+/// Lets the experiments of this process, and what else asks for a [`MemoryShare`], have no more than this together,
+/// whatever is available.
+pub fn limit_memory(bytes: u64) {
+    promised().limit = Some(bytes);
+}
+
+/// Memory that something beside experiments may take, until it is dropped.
+pub struct MemoryShare(
+    #[expect(dead_code, reason = "it is given back when it is dropped")] Promise,
+);
+
+impl MemoryShare {
+    /// Refused if there is less: see [`wait_for_memory`].
+    pub fn new(needed_bytes: u64) -> Result<Self, SimError> {
+        Promise::new(needed_bytes, 0).map(Self)
+    }
 }
 
 /// Memory that an experiment may take, until it is dropped.
@@ -239,12 +265,16 @@ mod tests {
 
     #[test]
     fn what_is_promised_is_not_promised_again() {
-        let mut promised = Promised { bytes: 0, available_before: None };
+        let mut promised = Promised { bytes: 0, available_before: None, limit: None };
         assert_eq!(promised.left(Some(100)), Some(100));
         promised.bytes = 60;
         assert_eq!(promised.left(Some(100)), Some(40), "the first has not begun to use it");
         assert_eq!(promised.left(Some(30)), Some(30), "others have taken some");
         promised.bytes = 0;
         assert_eq!((promised.left(Some(90)), promised.left(None)), (Some(90), None));
+        promised.limit = Some(50);
+        assert_eq!((promised.left(Some(90)), promised.left(None)), (Some(50), Some(50)));
+        promised.bytes = 20;
+        assert_eq!(promised.left(Some(90)), Some(30), "no more than the limit together");
     }
 }

@@ -41,6 +41,10 @@ type Open = dyn Fn() -> Result<Box<dyn TraceSource>, TraceError> + Send + Sync;
 pub struct Requests {
     name: String,
     is_read_once: bool,
+    /// What tells them from any other, if they were read from traces.
+    identity: Option<String>,
+    /// One past their highest sector, if that is known without reading them.
+    end_sector: Option<u64>,
     open: Arc<Open>,
 }
 
@@ -52,7 +56,31 @@ impl Requests {
         is_read_once: bool,
         open: impl Fn() -> Result<Box<dyn TraceSource>, TraceError> + Send + Sync + 'static,
     ) -> Self {
-        Self { name: name.into(), is_read_once, open: Arc::new(open) }
+        Self {
+            name: name.into(),
+            is_read_once,
+            identity: None,
+            end_sector: None,
+            open: Arc::new(open),
+        }
+    }
+
+    /// They as requests that were read from traces; `identity` tells them from any other, so that they are not read to
+    /// find out.
+    #[must_use]
+    pub fn of_traces(self, identity: String) -> Self {
+        Self { identity: Some(identity), ..self }
+    }
+
+    /// They with one past their highest sector, so that they are not read to find out.
+    #[must_use]
+    pub fn up_to(self, end_sector: u64) -> Self {
+        Self { end_sector: Some(end_sector), ..self }
+    }
+
+    /// What tells them from any other, if they were read from traces.
+    pub(crate) fn identity(&self) -> Option<&String> {
+        self.identity.as_ref()
     }
 
     /// The requests, from the first.
@@ -288,6 +316,9 @@ impl Workload {
         let what = match self {
             Self::Trace { path, options } if path != Path::new("-") => {
                 return Ok(address_range(path, &reading(options, page_bytes))?);
+            }
+            Self::Requests(Requests { end_sector: Some(end_sector), .. }) => {
+                return Ok(AddressRange { end_sector: *end_sector, ..AddressRange::default() });
             }
             Self::Requests(requests) if !requests.is_read_once => {
                 return Ok(address_range_of(requests.open()?.as_mut())?);

@@ -206,7 +206,9 @@ impl Experiment {
         match &self.workload {
             Workload::Generator(spec) => all.extend(ftlab_workload::versions(spec)?),
             Workload::Trace { .. } => all.push(versions::TRACES),
-            Workload::Requests(_) => {}
+            Workload::Requests(requests) => {
+                all.extend(requests.identity().map(|_| versions::TRACES));
+            }
         }
         Ok(all)
     }
