@@ -66,7 +66,7 @@ impl ExperimentsError {
     }
 
     /// A file of results cannot be written; what is finished is kept, and the same command continues.
-    pub(crate) fn not_kept(path: &Path, error: &io::Error) -> Self {
+    pub fn not_kept(path: &Path, error: &io::Error) -> Self {
         let Some(room) = room(error) else { return Self::store(path, error) };
         let message = format!(
             "{error}; every run that finished before is kept; {room}, and repeat the command, which \
@@ -75,7 +75,8 @@ impl ExperimentsError {
         Self::Store { path: path.into(), message }
     }
 
-    pub(crate) fn store(path: &Path, error: &impl fmt::Display) -> Self {
+    /// A file of results cannot be written or read.
+    pub fn store(path: &Path, error: &impl fmt::Display) -> Self {
         Self::Store { path: path.into(), message: error.to_string() }
     }
 }

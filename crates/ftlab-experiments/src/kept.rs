@@ -85,17 +85,12 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
     }
 
     /// What came of a run, if it is finished.
-    pub(crate) fn get(&self, of: &RunIdentity) -> Option<R> {
+    pub fn get(&self, of: &RunIdentity) -> Option<R> {
         self.finished.get(&of.hash).cloned()
     }
 
     /// Keeps a finished run, before anything else is done with it.
-    pub(crate) fn put(
-        &mut self,
-        of: &RunIdentity,
-        cell: &C,
-        run: &R,
-    ) -> Result<(), ExperimentsError> {
+    pub fn put(&mut self, of: &RunIdentity, cell: &C, run: &R) -> Result<(), ExperimentsError> {
         let (key, versions) = (of.hash.clone(), of.versions.clone());
         let line = Line { key, by: ftlab_spec::written_by(), versions, cell, run };
         let end_of_torn = if self.is_torn { "\n" } else { "" };

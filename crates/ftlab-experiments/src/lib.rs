@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
-mod cells;
+pub mod columns;
 pub mod compare;
 mod error;
 pub mod fit;
@@ -23,8 +23,9 @@ mod parallel;
 pub mod sweep;
 pub mod timeline;
 
+pub use compare::without_series;
 pub use error::ExperimentsError;
 pub use identity::not_reused;
 pub use kept::Kept;
 pub use output::{check_results, read_results, write_results};
-pub use parallel::Stop;
+pub use parallel::{Stop, lock, parallel, when_it_fits};

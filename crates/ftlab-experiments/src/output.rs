@@ -1,6 +1,6 @@
 //! Results as files: `results.json`, and the running numbers as `series.parquet`.
 
-use crate::cells::{field, write_column};
+use crate::columns::{field, write_column};
 use crate::error::ExperimentsError;
 use ftlab_sim::fact::{Column, Fact, Shown, Value};
 use ftlab_sim::result::{ExperimentResult, RunResult, shown};

@@ -24,7 +24,7 @@ impl Progress for Until<'_> {
 
 /// What `attempt` makes; once more whenever other runs give back memory that it lacked, so that what comes out does not
 /// depend on how many run at a time. What is stopped meanwhile ends there.
-pub(crate) fn when_it_fits<T>(
+pub fn when_it_fits<T>(
     is_stopped: impl Fn() -> bool,
     attempt: impl Fn() -> Result<T, SimError>,
 ) -> Result<T, SimError> {
@@ -38,7 +38,7 @@ pub(crate) fn when_it_fits<T>(
 }
 
 /// What `work` makes of every item, in order; threads take the next item as they become free.
-pub(crate) fn parallel<T: Sync, R: Send>(
+pub fn parallel<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
     work: impl Fn(&T) -> R + Sync,
@@ -73,6 +73,6 @@ pub(crate) fn on_threads(threads: usize, work: impl Fn(usize) + Sync) {
 }
 
 /// What a mutex holds; a thread that panicked takes the run with it anyway.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

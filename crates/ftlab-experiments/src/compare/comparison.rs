@@ -188,14 +188,14 @@ impl Comparison {
             Err(error) => return Ok(of(Err(error.to_string()))),
         };
         let mut run = result.runs.remove(0);
-        forget_series(&mut run);
+        without_series(&mut run);
         lock(store).put(&own, cell, &run)?;
         Ok(of(Ok(run)))
     }
 }
 
-/// Series are most of a result, and a scoreboard shows none.
-fn forget_series(run: &mut RunResult) {
+/// Empties the running series of a run, which are most of a result, for those who show none.
+pub fn without_series(run: &mut RunResult) {
     run.running_waf = Vec::new();
     run.running_host_bytes = None;
     run.running_relocations = Vec::new();

@@ -1,6 +1,6 @@
 //! Runs as rows of Parquet: what one looks for in columns of their own, and the whole result as JSON.
 
-use crate::cells::{field, write_column};
+use crate::columns::{field, write_column};
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::fact::{Column as Holds, Fact, Shown, Value};
 use ftlab_sim::result::{Config, RunResult, shown};

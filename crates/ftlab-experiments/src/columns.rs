@@ -6,7 +6,7 @@ use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 
 /// The line of a column in the schema of its file.
-pub(crate) fn field(name: &str, holds: Column) -> String {
+pub fn field(name: &str, holds: Column) -> String {
     match holds {
         Column::Text => format!("required binary {name} (string);\n"),
         Column::Whole => format!("required int64 {name} (integer(64,false));\n"),
@@ -16,7 +16,7 @@ pub(crate) fn field(name: &str, holds: Column) -> String {
 }
 
 /// Writes the cells of a column; only an optional one may lack some.
-pub(crate) fn write_column(
+pub fn write_column(
     writer: &mut ColumnWriter<'_>,
     holds: Column,
     cells: impl Iterator<Item = Option<Value>>,
