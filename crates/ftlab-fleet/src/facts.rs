@@ -1,0 +1,220 @@
+//! What is in a volume, from one pass over its requests.
+
+use crate::volume::Volume;
+use ftlab_analysis::{
+    Analysis, Extent, Intervals, Request, RequestCounter, SequentialCounter, WriteCounts, analyze,
+};
+use ftlab_experiments::{ExperimentsError, Kept, lock, parallel, when_it_fits};
+use ftlab_sim::format::bytes;
+use ftlab_sim::{MemoryShare, RunIdentity, SLACK_BYTES, SimError};
+use ftlab_trace::{Op, pages::SECTOR_BYTES};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::Mutex;
+use twox_hash::XxHash3_128;
+
+/// The name of the file of what is known of volumes.
+pub(crate) const FACTS: &str = "volumes.jsonl";
+
+/// What is in a volume.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Bytes of the writes, the trims and the reads.
+    pub written_bytes: u64,
+    /// Bytes of the trims.
+    pub trimmed_bytes: u64,
+    /// Bytes of the reads.
+    pub read_bytes: u64,
+    /// Pages that the writes touch, counted each time.
+    pub page_writes: u64,
+    /// Pages written at least once.
+    pub footprint_pages: u64,
+    /// Pages written or read at least once.
+    pub working_set_pages: u64,
+    /// Pages written more than once.
+    pub updated_pages: u64,
+    /// The share of the page writes that goes to 1% of the pages written.
+    pub top_1_percent: f64,
+    /// To 10%.
+    pub top_10_percent: f64,
+    /// To 20%.
+    pub top_20_percent: f64,
+    /// The share of the write requests that continue one of the last 64.
+    pub sequential: f64,
+    /// The median number of page writes from one write of a page to the next; none if no page is written twice.
+    pub update_interval: Option<u64>,
+}
+
+/// What finds out about all volumes.
+pub(crate) struct Inspector<'a> {
+    pub(crate) parts: &'a Path,
+    pub(crate) directory: &'a Path,
+    pub(crate) page_bytes: u32,
+    pub(crate) threads: usize,
+}
+
+impl Inspector<'_> {
+    /// Looks at every volume, several at a time; what is known is not found out again. Of a volume that cannot be
+    /// looked at, why.
+    pub(crate) fn run(
+        &self,
+        volumes: &[Volume],
+        on_volume: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<Result<Facts, String>>, ExperimentsError> {
+        let store = Mutex::new(Kept::<String, Facts>::open(self.directory, FACTS)?);
+        let done = Mutex::new(0);
+        let found = parallel(self.threads, volumes, |volume| {
+            let facts = self.look(volume, &store);
+            *lock(&done) += 1;
+            on_volume(*lock(&done));
+            facts
+        });
+        found.into_iter().collect()
+    }
+
+    fn look(
+        &self,
+        volume: &Volume,
+        store: &Mutex<Kept<String, Facts>>,
+    ) -> Result<Result<Facts, String>, ExperimentsError> {
+        let identity = self.identity(volume);
+        if let Some(facts) = lock(store).get(&identity) {
+            return Ok(Ok(facts));
+        }
+        match when_it_fits(|| false, || self.facts(volume)) {
+            Ok(facts) => {
+                lock(store).put(&identity, &volume.name, &facts)?;
+                Ok(Ok(facts))
+            }
+            Err(SimError::Memory { needed_bytes, available_bytes, .. }) => Ok(Err(format!(
+                "looking at it takes {} of memory, and it may have {}; raise --memory",
+                bytes(needed_bytes),
+                bytes(available_bytes)
+            ))),
+            Err(error) => Ok(Err(error.to_string())),
+        }
+    }
+
+    fn identity(&self, volume: &Volume) -> RunIdentity {
+        let text = format!("facts 1 {} {}", volume.hash, self.page_bytes);
+        RunIdentity {
+            hash: format!("{:032x}", XxHash3_128::oneshot(text.as_bytes())),
+            versions: format!("traces {}", ftlab_trace::format::VERSION),
+        }
+    }
+
+    fn facts(&self, volume: &Volume) -> Result<Facts, SimError> {
+        let bytes_max = histories_bytes(volume, self.page_bytes);
+        let memory = MemoryShare::new(bytes_max.saturating_add(SLACK_BYTES))?;
+        let extent = Extent {
+            page_bytes: self.page_bytes,
+            memory_bytes_max: bytes_max,
+            ..Extent::default()
+        };
+        let page_sectors = u64::from(self.page_bytes) / SECTOR_BYTES;
+        let analyses = (
+            RequestCounter::new(self.page_bytes)?,
+            Touched::new(page_sectors),
+            SequentialCounter::default(),
+            Intervals::default(),
+        );
+        let mut source = volume.open(self.parts, false);
+        let ((requests, touched, sequential, intervals), table) =
+            analyze(&mut source, &extent, analyses)?;
+        let counts = WriteCounts::of(&table);
+        let skew = counts.skew();
+        let distinct = table.counts().distinct_pages;
+        let facts = Facts {
+            written_bytes: requests.bytes.write,
+            trimmed_bytes: requests.bytes.trim,
+            read_bytes: requests.bytes.read,
+            page_writes: table.counts().page_writes,
+            footprint_pages: distinct,
+            working_set_pages: touched,
+            updated_pages: distinct - counts.updates().once_pages,
+            top_1_percent: skew.top_1_percent,
+            top_10_percent: skew.top_10_percent,
+            top_20_percent: skew.top_20_percent,
+            sequential: sequential.recent.requests,
+            update_interval: (intervals.count() > 0).then(|| intervals.quantile(0.5)),
+        };
+        drop(memory);
+        Ok(facts)
+    }
+}
+
+/// Bytes of the histories of the pages of a volume at most: they are kept for 256 pages at a time, of which one may be
+/// written.
+fn histories_bytes(volume: &Volume, page_bytes: u32) -> u64 {
+    const CHUNK_PAGES: u64 = 256;
+    /// A chunk, its place, and a piece of the map of pages that are read.
+    const CHUNK_BYTES: u64 = 16 * CHUNK_PAGES + 128 + 64;
+    let page_sectors = u64::from(page_bytes) / SECTOR_BYTES;
+    let pages = volume.end_sector.div_ceil(page_sectors.max(1));
+    let writes = volume.requests[0];
+    // A request of 2 GiB touches as many chunks as it has.
+    let chunks = pages.div_ceil(CHUNK_PAGES).min(writes.saturating_mul(1 << 12));
+    (chunks + 16).saturating_mul(CHUNK_BYTES)
+}
+
+/// Counts the pages that are written or read.
+struct Touched {
+    page_sectors: u64,
+    /// Bits of [`PIECE_PAGES`] pages.
+    pieces: FxHashMap<u64, Box<[u64; PIECE_WORDS]>>,
+    pages: u64,
+}
+
+const PIECE_WORDS: usize = 64;
+const PIECE_PAGES: u64 = 64 * PIECE_WORDS as u64;
+
+impl Touched {
+    fn new(page_sectors: u64) -> Self {
+        Self { page_sectors: page_sectors.max(1), pieces: FxHashMap::default(), pages: 0 }
+    }
+}
+
+impl Analysis for Touched {
+    type Report = u64;
+
+    fn request(&mut self, request: &Request) {
+        if !matches!(request.op, Op::Write | Op::Read) || request.sectors == 0 {
+            return;
+        }
+        let last = request.lba.saturating_add(u64::from(request.sectors) - 1);
+        for page in request.lba / self.page_sectors..=last / self.page_sectors {
+            let piece = self.pieces.entry(page / PIECE_PAGES);
+            let piece = piece.or_insert_with(|| Box::new([0; PIECE_WORDS]));
+            let place = page % PIECE_PAGES;
+            let (word, bit) = (&mut piece[(place / 64) as usize], 1 << (place % 64));
+            self.pages += u64::from(*word & bit == 0);
+            *word |= bit;
+        }
+    }
+
+    fn finish(self) -> u64 {
+        self.pages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_that_are_touched_count_once() {
+        let mut touched = Touched::new(8);
+        let request = |op, lba, sectors| Request { op, lba, sectors, time_us: None };
+        for one in [
+            request(Op::Write, 0, 8),
+            request(Op::Read, 7, 2),
+            request(Op::Trim, 800, 8),
+            request(Op::Write, 1 << 40, 17),
+            request(Op::Read, 4, 0),
+        ] {
+            touched.request(&one);
+        }
+        assert_eq!(touched.finish(), 5);
+    }
+}
