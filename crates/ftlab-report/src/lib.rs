@@ -1,5 +1,5 @@
 //! Results as one self-contained HTML page; and lessons, which show FTLs on a small drive step by step
-//! ([`lesson_page`]), curves of advice and of load ([`curve_page`]) and what is in a workload ([`inspection_page`]).
+//! ([`lesson_page`]), curves of advice and of load ([`curve_page`]), what is in a workload ([`inspection_page`]) and fleets ([`fleet_page`]).
 //!
 //! ```
 //! use ftlab_sim::{DriveOptions, Experiment, Fill, Logical, Workload};
@@ -22,6 +22,7 @@
 
 mod curve;
 mod data;
+mod fleet;
 mod handle_tables;
 mod inspection;
 mod lesson;
@@ -33,6 +34,7 @@ mod times;
 mod workload;
 
 pub use curve::{CurvePage, curve_page};
+pub use fleet::{FleetCell, FleetPage, fleet_page};
 pub use inspection::{InspectionPage, inspection_page};
 pub use lesson::lesson_page;
 pub use page::page;
