@@ -75,7 +75,7 @@ target/docs/venv/installed: docs/requirements.txt | setup-python
 	target/docs/venv/bin/pip install --quiet --no-compile --requirement docs/requirements.txt
 	touch $@
 
-docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, steady.md, caches.md, experiments.md and python.md
+docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, steady.md, caches.md, experiments.md, fleet.md and python.md
 	$(FTLAB) run $(DEMO) --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ \
 		--quiet --out target/figures/tpcc
 	$(FTLAB) report target/figures/tpcc --flash docs/figures/flash-tpcc.png
@@ -98,6 +98,9 @@ docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, stea
 	$(FTLAB) run cachelib:soc=0.04,region=64KiB --logical 256MiB --op 14.5% --pages-per-block 256 \
 		--reserve 9 --fill none --warmup-writes 262144 --drive-writes 4 \
 		--ftl nvme-fdp/greedy:persistent=all --ftl 1r-greedy --quiet --figure docs/figures/cache-handles.svg
+	$(FTLAB) fleet fleet:volumes=200 --compact --ftl 1r-greedy,2r-fifo,sepbit --op 15% \
+		--select 'written > 2 * footprint and footprint > 1MiB' --quiet --out target/figures/fleet
+	cp target/figures/fleet/fleet.svg docs/figures/fleet.svg
 	awk '/^```toml/ { on = 1; next } on && /^```/ { exit } on' docs/experiments.md > target/figures/op.toml
 	$(FTLAB) reproduce target/figures/op.toml --out target/figures/experiment
 	cp target/figures/experiment/op.svg docs/figures/experiment-op.svg

@@ -24,6 +24,8 @@ mod files;
 mod fio_command;
 #[cfg(feature = "lab")]
 mod fit;
+#[cfg(feature = "lab")]
+mod fleet;
 mod ftls;
 #[cfg(feature = "lab")]
 mod generator;
@@ -83,6 +85,7 @@ const EXAMPLES: &str = "Examples:
   ftlab run zipf:theta=0.9 --logical 8GiB --fill random --ftl 2r-fifo
   ftlab run --ftl 2r++ -- fio --name=a --rw=randwrite --bs=4k --size=1g --loops=4
   ftlab sweep experiment.toml
+  ftlab fleet alibaba.csv.gz --ftl sepbit --out fleet
   ftlab tune 2r++ trace.parquet --metadata-budget 4B/page
   ftlab inspect trace.parquet
   ftlab model uniform --op 7%,15%,28%
@@ -101,6 +104,8 @@ enum Command {
     Fit(Box<fit::FitArgs>),
     #[cfg(feature = "lab")]
     Sweep(sweep::SweepArgs),
+    #[cfg(feature = "lab")]
+    Fleet(Box<fleet::FleetArgs>),
     #[cfg(feature = "lab")]
     Tune(Box<tune::TuneArgs>),
     #[cfg(feature = "lab")]
@@ -257,6 +262,7 @@ fn laboratory(command: Command, typed: &[OsString]) -> Result<(), error::CliErro
         Command::Advise(args) => advise::advise(&args),
         Command::Fit(args) => fit::fit(&args),
         Command::Sweep(args) => sweep::sweep(&args),
+        Command::Fleet(args) => fleet::fleet(&args, typed),
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Inspect(args) => inspect::inspect(&args, typed),
         Command::Convert(args) => convert::convert(&args),

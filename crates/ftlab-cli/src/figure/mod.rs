@@ -4,6 +4,7 @@ mod chart;
 pub(crate) mod experiment;
 mod fit;
 mod flash;
+mod fleet;
 mod heat_map;
 mod inspection;
 mod load;
@@ -17,6 +18,7 @@ mod waf;
 
 pub(crate) use fit::write_fit;
 pub(crate) use flash::write_flash;
+pub(crate) use fleet::{fleet_svg, write_fleet};
 pub(crate) use inspection::{FIGURES, Figure, find};
 pub(crate) use load::{load_svg, write_load};
 pub(crate) use scoreboard::write_scoreboard;

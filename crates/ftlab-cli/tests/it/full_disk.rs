@@ -121,6 +121,45 @@ const CASES: &[Case] = &[
         then: &["c/cells.jsonl", "c/scoreboard.csv", "c/scoreboard.md", "c/scoreboard.svg"],
     },
     Case {
+        command: "fleet fleet:volumes=8,scale=0.0001 --ftl 1r-greedy --select all --quiet --out d/f",
+        kib: 32,
+        says: &[
+            "d/f/parts/00000.part: ",
+            "traces that were read whole are kept; make room on its disk",
+        ],
+        left: &["f/.lock"],
+        then: &[
+            "f/.lock",
+            "f/cells.jsonl",
+            "f/fleet.html",
+            "f/fleet.parquet",
+            "f/fleet.svg",
+            "f/manifest.json",
+            "f/parts/00000.json",
+            "f/parts/00000.part",
+            "f/totals.json",
+            "f/volumes.jsonl",
+        ],
+    },
+    // There is nothing to draw.
+    Case {
+        command: "fleet uniform.csv --ftl 1r-greedy --select all --quiet --out d/f",
+        kib: 48,
+        says: &["d/f/fleet.html: ", NOTHING_KEPT],
+        left: &FLEET,
+        then: &[
+            "f/.lock",
+            "f/cells.jsonl",
+            "f/fleet.html",
+            "f/fleet.parquet",
+            "f/manifest.json",
+            "f/parts/00000.json",
+            "f/parts/00000.part",
+            "f/totals.json",
+            "f/volumes.jsonl",
+        ],
+    },
+    Case {
         command: "fit series.csv fio-randwrite:bs=128 --page-size 128KiB --logical 1TB --pages 16384 \
                   --op 10%..30% --ftl sep-gc/greedy --store d/f --figure d/f.svg",
         kib: 16,
@@ -135,6 +174,18 @@ const CASES: &[Case] = &[
         left: &[],
         then: &["i.html"],
     },
+];
+
+/// What there is of a fleet but its page and picture.
+const FLEET: [&str; 8] = [
+    "f/.lock",
+    "f/cells.jsonl",
+    "f/fleet.parquet",
+    "f/manifest.json",
+    "f/parts/00000.json",
+    "f/parts/00000.part",
+    "f/totals.json",
+    "f/volumes.jsonl",
 ];
 
 const SWEEP: &str = r#"

@@ -11,6 +11,7 @@ mod errors;
 mod figures;
 mod fio;
 mod fit;
+mod fleet;
 mod full_disk;
 mod hints;
 mod inspect;

@@ -1,0 +1,324 @@
+//! `ftlab fleet`: traces of many volumes, each on a drive of its own.
+
+mod page;
+mod told;
+mod written;
+
+use crate::error::{CliError, Results};
+use crate::figure::{self, write_fleet};
+use crate::ftls::Ftls;
+use crate::options::{ReadingArgs, parse};
+use crate::output::{print, print_json, say};
+use crate::words::{Choice, Words};
+use clap::{Args, Parser};
+use ftlab_experiments::sweep::Shard;
+use ftlab_fleet::{
+    Fleet, Manifest, Means, Outcome, Row, Selection, Sizes, Totals, finished, rows, run, write_rows,
+};
+use ftlab_ftl::registry;
+use ftlab_sim::format::grouped;
+use ftlab_sim::{DriveOptions, Experiment, Threads, Workload, limit_memory};
+use ftlab_spec::{ByteSize, Share, Spec};
+use ftlab_trace::{available_bytes, check_file, replace_file};
+use page::write_page;
+use std::ffi::OsString;
+use std::io::Write;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use told::{Told, flags, head, table};
+use written::{WrittenFile, write_generated};
+
+/// Runs every volume of traces on a drive of its own: each trace is read once, whatever the number of volumes and FTLs.
+///
+/// Everything is kept in DIR: the same command resumes where it was stopped. `ftlab fleet --out DIR` continues what was
+/// planned there, and --shard does a part of it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ftlab fleet alibaba.csv.gz --sizes device_size.csv --ftl 2r-fifo --ftl sepbit --op 15% --out fleet
+  ftlab fleet 'traces/*.parquet' --ftl 1r-greedy,sepbit --select all --out fleet
+  zcat io_traces.csv.gz | ftlab fleet - --ftl sepbit --memory 16GiB --out fleet
+  ftlab fleet alibaba.csv.gz --ftl sepbit --out fleet --plan
+  ftlab fleet --out fleet --shard $SLURM_ARRAY_TASK_ID/16   # a part of it, for a job array")]
+pub(crate) struct FleetArgs {
+    /// Traces: files, patterns of their names such as 'traces/*.csv.gz', or - for standard input. A trace that names no
+    /// volumes is one, with the name of its file. Without traces, what DIR has planned is continued.
+    #[arg(value_name = "TRACE")]
+    traces: Vec<PathBuf>,
+    /// Directory for everything: the manifest, what was read, finished runs, and fleet.parquet, totals.json, fleet.svg
+    /// and fleet.html.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// An FTL with parameters, or several after commas; may be repeated.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
+    ftl: Vec<Ftls>,
+    /// The FTL that others are held against; by default the first one.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
+    baseline: Option<Ftls>,
+    /// Table of sizes of volumes: a line has a name and its bytes. Without it, a drive ends at the highest address of its
+    /// volume.
+    #[arg(long, value_name = "FILE")]
+    sizes: Option<PathBuf>,
+    /// Which volumes are run, such as \"written > 2 * footprint and footprint > 10GiB\", or all. By default this one; if
+    /// it selects none, without the size, and at last all.
+    #[arg(long, value_name = "CONDITION")]
+    select: Option<Selection>,
+    /// Ends at the first trace or volume that something is wrong with, instead of naming it.
+    #[arg(long)]
+    strict: bool,
+    /// Memory for everything together; by default three quarters of what is available.
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<ByteSize>,
+    /// Number of threads; by default one per processor. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
+    threads: Option<NonZeroU32>,
+    /// Reads the traces and writes the manifest, and runs nothing.
+    #[arg(long)]
+    plan: bool,
+    /// Runs part I of N of what is planned, such as 3/16; any number of processes may share a directory.
+    #[arg(long, value_name = "I/N", default_value_t = Shard::WHOLE)]
+    shard: Shard,
+    /// Writes a fleet that is made up (fleet:volumes=100) to a file, as alibaba, tencent, parquet or another format that
+    /// is written, or the sizes of its volumes (sizes=FILE), and runs nothing; may be repeated.
+    #[arg(long, value_name = "FORMAT=FILE")]
+    write: Vec<WrittenFile>,
+    #[command(flatten)]
+    shown: ShownArgs,
+    #[command(flatten)]
+    drives: DrivesArgs,
+    #[command(flatten)]
+    reading: ReadingArgs,
+}
+
+#[derive(Debug, Args)]
+struct ShownArgs {
+    /// Prints totals as JSON on standard output, and the tables on standard error.
+    #[arg(long)]
+    json: bool,
+    /// Shows no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Drives")]
+struct DrivesArgs {
+    /// Over-provisioning, (physical - logical) / logical.
+    #[arg(long, value_name = "SHARE,...", value_delimiter = ',', default_value = "10%")]
+    op: Vec<Share>,
+    #[command(flatten)]
+    drive: Words<DriveOptions, OfVolumes>,
+    #[command(flatten)]
+    run: Words<Experiment, OfVolumes>,
+}
+
+/// What drives of volumes have, and runs on them.
+#[derive(Debug)]
+struct OfVolumes;
+
+impl Choice for OfVolumes {
+    fn takes(name: &str, heading: &str) -> bool {
+        // Over-provisioning is a list here, and every run has one thread.
+        !heading.is_empty() && heading != "Report" && !matches!(name, "op" | "blocks" | "threads")
+    }
+}
+
+/// A question that is asked again, by the words of a manifest.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Again {
+    #[command(flatten)]
+    args: FleetArgs,
+}
+
+/// Files of results, beside the manifest and what it refers to.
+const FILES: [&str; 4] = ["fleet.parquet", "totals.json", "fleet.svg", "fleet.html"];
+
+pub(crate) fn fleet(args: &FleetArgs, typed: &[OsString]) -> Result<(), CliError> {
+    if !args.write.is_empty() {
+        return write_generated(&args.traces, &args.write, args.shown.quiet);
+    }
+    let means = means(args);
+    limit_memory(means.memory_bytes);
+    let told = Told::new(args.shown.quiet);
+    let (question, fleet, manifest) = if args.traces.is_empty() {
+        let (question, manifest) = asked_before(args)?;
+        let fleet = question.fleet(&[])?;
+        (Some(question), fleet, manifest)
+    } else {
+        let words: Vec<_> =
+            typed.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+        let fleet = args.fleet(&words)?;
+        let manifest = fleet.plan(&means, &told)?;
+        (None, fleet, manifest)
+    };
+    told.finish();
+    if args.plan {
+        return print(&(head(&manifest) + &planned(&manifest, &args.out)));
+    }
+    let outcomes = run(&fleet, &manifest, &means, args.shard, &|done, of, name, outcome| {
+        told.ran(done, of, name, outcome);
+    })?;
+    told.finish();
+    if args.shard != Shard::WHOLE {
+        return tell_shard(args, &manifest, &outcomes);
+    }
+    let asked = question.as_ref().unwrap_or(args);
+    asked.conclude(args, &fleet, &manifest, &outcomes)
+}
+
+fn means(args: &FleetArgs) -> Means {
+    let memory = || available_bytes().map_or(4 << 30, |available| available / 4 * 3);
+    Means {
+        directory: args.out.clone(),
+        threads: args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize),
+        memory_bytes: args.memory.map_or_else(memory, |memory| memory.0),
+    }
+}
+
+/// The question that a directory was planned for, and the manifest.
+fn asked_before(args: &FleetArgs) -> Result<(FleetArgs, Manifest), CliError> {
+    let place = args.out.display();
+    let Some(manifest) = Manifest::read(&args.out)? else {
+        return Err(CliError::usage(format!(
+            "no trace is named, and {place} has no fleet that was planned; name traces, such as ftlab fleet trace.csv.gz \
+             --ftl sepbit --out {place}"
+        )));
+    };
+    let again = Again::try_parse_from(&manifest.words);
+    let again = again.map_err(|error| {
+        CliError::failure(format!(
+            "{place} was planned by a command that is no longer understood: {error}"
+        ))
+    })?;
+    Ok((again.args, manifest))
+}
+
+fn planned(manifest: &Manifest, place: &Path) -> String {
+    format!(
+        "planned {} runs; `ftlab fleet --out {}` does them, and with --shard I/N a part of them\n",
+        grouped(manifest.cells.len() as u64),
+        place.display()
+    )
+}
+
+fn tell_shard(args: &FleetArgs, manifest: &Manifest, outcomes: &[Outcome]) -> Result<(), CliError> {
+    let failed: Vec<_> = outcomes
+        .iter()
+        .filter_map(|(number, run)| Some((&manifest.cells[*number], run.as_ref().err()?)))
+        .collect();
+    for (cell, why) in &failed {
+        let name = manifest.name(cell);
+        say(&format!("volume {} with {}: {why}\n", name.volume, name.ftl));
+    }
+    let done = finished(manifest, &args.out)?;
+    print(&format!(
+        "part {}: {} runs, {} of them failed; {} of {} runs of the fleet are finished. `ftlab fleet --out {}` makes the \
+         tables of all\n",
+        args.shard,
+        grouped(outcomes.len() as u64),
+        grouped(failed.len() as u64),
+        grouped(done as u64),
+        grouped(manifest.cells.len() as u64),
+        args.out.display()
+    ))
+}
+
+impl FleetArgs {
+    fn fleet(&self, words: &[String]) -> Result<Fleet, CliError> {
+        let drive = self.drives.drive.apply(DriveOptions::default())?;
+        let ftls = self.ftls()?;
+        let workload = Workload::Generator(Spec::bare("uniform"));
+        let base = Experiment { drive, ..Experiment::new(workload, Vec::new()) };
+        let base = self.drives.run.apply(base)?;
+        let reading = self.reading.open_options(base.drive.page_bytes);
+        // The manifest has the sizes.
+        let sizes = self.sizes.as_ref().filter(|_| !words.is_empty());
+        Ok(Fleet {
+            traces: self.traces.clone(),
+            reading,
+            sizes: sizes.map(|path| Sizes::read(path)).transpose()?,
+            base,
+            ftls,
+            op_ratios: self.drives.op.clone(),
+            select: self.select.clone(),
+            strict: self.strict,
+            words: words.to_vec(),
+        })
+    }
+
+    /// The FTLs, that of the baseline among them.
+    fn ftls(&self) -> Result<Vec<Spec>, CliError> {
+        let mut ftls = Ftls::all(&self.ftl);
+        let absent = self.baseline()?.filter(|baseline| !ftls.contains(baseline));
+        ftls.splice(0..0, absent);
+        if ftls.is_empty() {
+            return Err(CliError::usage(
+                "no FTL is named; give --ftl, such as --ftl sepbit (see `ftlab list ftls`)",
+            ));
+        }
+        for (index, ftl) in ftls.iter().enumerate() {
+            registry::resolve(ftl)?;
+            if ftls[..index].contains(ftl) {
+                return Err(CliError::usage(format!("{ftl} is named twice; name each FTL once")));
+            }
+        }
+        Ok(ftls)
+    }
+
+    fn baseline(&self) -> Result<Option<Spec>, CliError> {
+        let Some(baseline) = &self.baseline else { return Ok(None) };
+        match Ftls::all(std::slice::from_ref(baseline)).as_slice() {
+            [one] => Ok(Some(one.clone())),
+            _ => Err(CliError::usage("--baseline is one FTL; name the others with --ftl")),
+        }
+    }
+
+    /// Writes the results of all runs, and shows what they come to.
+    fn conclude(
+        &self,
+        now: &FleetArgs,
+        fleet: &Fleet,
+        manifest: &Manifest,
+        outcomes: &[Outcome],
+    ) -> Result<(), CliError> {
+        let baseline = self.baseline()?.unwrap_or_else(|| fleet.ftls[0].clone()).to_string();
+        let page_bytes = fleet.base.drive.page_bytes;
+        let rows = rows(manifest, outcomes, &baseline);
+        let totals = Totals::new(manifest, &rows, &baseline, fleet.assumed());
+        let [table_path, json, figure, page] = FILES.map(|name| now.out.join(name));
+        let mut results = Results::default();
+        results.note(write_rows(&rows, page_bytes, &table_path).map_err(Into::into));
+        results.note(write_totals(&totals, &json));
+        results.note(draw(&totals, &rows, &figure));
+        results.note(write_page(manifest, &totals, &rows, page_bytes, &page));
+        let text = head(manifest) + &table(&totals) + &flags(&totals) + &totals.trust.line + "\n";
+        if now.shown.json {
+            say(&text);
+            results.note(print_json(&totals));
+        } else {
+            results.note(print(&text));
+        }
+        results.all()?;
+        if !now.shown.quiet {
+            say(&format!("wrote {} to {}\n", FILES.join(", "), now.out.display()));
+        }
+        Ok(())
+    }
+}
+
+fn write_totals(totals: &Totals, path: &Path) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(totals)
+        .map_err(|error| CliError::failure(format!("{}: {error}", path.display())))?;
+    Ok(replace_file(path, |file| writeln!(file, "{text}"))?)
+}
+
+fn draw(totals: &Totals, rows: &[Row<'_>], path: &Path) -> Result<(), CliError> {
+    if totals.ftls.iter().all(|of| of.waf.is_none()) {
+        // There is nothing to draw; what an earlier fleet has drawn would be taken for its picture.
+        check_file(path)?;
+        let _ = std::fs::remove_file(path);
+        return Ok(());
+    }
+    figure::check(path)?;
+    write_fleet(totals, rows, path)
+}
