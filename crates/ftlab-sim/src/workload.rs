@@ -161,11 +161,13 @@ impl Workload {
     }
 
     /// The workload on drives that are simulated instead of one of `capacity` bytes: jobs of fio that name sizes in
-    /// bytes shrink them with the drive. All other generators follow the drive by themselves.
+    /// bytes shrink them with the drive, and so do zones. All other generators follow the drive by themselves.
     pub fn of_capacity(&self, capacity: u64) -> Result<Self, SimError> {
-        let (Self::Generator(spec), Some(jobs)) = (self, self.jobs()?) else {
-            return Ok(self.clone());
-        };
+        let Self::Generator(spec) = self else { return Ok(self.clone()) };
+        if let Some(scaled) = ftlab_workload::zones::of_capacity(spec, capacity) {
+            return Ok(Self::Generator(scaled));
+        }
+        let Some(jobs) = self.jobs()? else { return Ok(self.clone()) };
         if jobs.capacity().is_some() || !jobs.has_sizes() {
             return Ok(self.clone());
         }
@@ -201,7 +203,8 @@ impl Workload {
 
     /// Whether its requests may begin or end within a page, as far as its name tells.
     pub(crate) fn may_write_parts(&self) -> bool {
-        const WHOLE: [&str; 6] = ["uniform", "zipf", "hotcold", "skew", "skewinc", "skewdec"];
+        const WHOLE: [&str; 7] =
+            ["uniform", "zipf", "hotcold", "skew", "skewinc", "skewdec", "zones"];
         match self {
             Self::Generator(spec) => !WHOLE.contains(&spec.name.as_str()),
             Self::Trace { .. } | Self::Requests(_) => true,

@@ -35,7 +35,7 @@ pub(super) enum End {
     Always,
     /// Its parameters tell.
     If(fn(&Spec) -> Result<bool, SpecError>),
-    /// A file that it names tells.
+    /// A file that it names tells, or its parameters do without a drive.
     Told(fn(&Spec) -> Result<Bounds, TraceError>),
 }
 

@@ -39,6 +39,7 @@ pub mod uniform;
 mod write_watch;
 pub mod ycsb;
 pub mod zipf;
+pub mod zones;
 
 use areas::Area;
 use ftlab_spec::{Spec, SpecError};
@@ -85,6 +86,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     fio::GENERATOR,
     fio::RANDWRITE,
     three_streams::GENERATOR,
+    zones::GENERATOR,
     iozone::GENERATOR,
     jesd219::GENERATOR,
     mix::GENERATOR,
