@@ -3,7 +3,7 @@
 use super::chart::{Axis, Key, Line, chart, keys_height, lines, with_keys};
 use super::{COLOURS, Drawn, FigureSize};
 use crate::error::CliError;
-use ftlab_experiments::fit::{Fit, Measured};
+use ftlab_experiments::fit::{Fit, Series};
 use plotters::prelude::*;
 use std::path::Path;
 
@@ -13,9 +13,10 @@ const SIZE: (u32, u32) = (960, 720);
 /// Share of the height that the series takes.
 const SERIES_SHARE: f64 = 0.6;
 
-/// Draws media bytes per host byte, measured and fitted, against host writes, and the profile of over-provisioning.
+/// Draws media bytes per host byte of every series, measured and fitted, against host writes, and the profile of
+/// over-provisioning.
 pub(crate) fn write_fit(
-    measured: &Measured,
+    measured: &[Series],
     fit: &Fit,
     size: FigureSize,
     path: &Path,
@@ -23,7 +24,7 @@ pub(crate) fn write_fit(
     super::write(path, |svg| draw(measured, fit, size.or(SIZE), svg))
 }
 
-fn draw(measured: &Measured, fit: &Fit, size: (u32, u32), svg: &mut String) -> Drawn {
+fn draw(measured: &[Series], fit: &Fit, size: (u32, u32), svg: &mut String) -> Drawn {
     let best = &fit.drives[0];
     let capacity = best.candidate.capacity as f64;
     let at = |points: &mut dyn Iterator<Item = (f64, f64)>| -> Vec<(f64, f64)> {
@@ -36,15 +37,18 @@ fn draw(measured: &Measured, fit: &Fit, size: (u32, u32), svg: &mut String) -> D
         points,
         extents: Vec::new(),
     };
-    let series = vec![
-        line("measured".into(), BLACK, false, at(&mut measured.wafs())),
-        line(
-            format!("{}, {:.1}%", best.candidate.ftl, 100.0 * best.op_ratio),
-            COLOURS[0],
-            false,
-            at(&mut best.wafs.iter().copied()),
-        ),
-    ];
+    let drive = format!("{}, {:.1}%", best.candidate.ftl, 100.0 * best.op_ratio);
+    let mut series = Vec::new();
+    for (own, fitted) in measured.iter().zip(&best.series) {
+        let number = fitted.index % COLOURS.len();
+        let (label, told, colour) = match measured {
+            [_] => ("measured".to_owned(), drive.clone(), BLACK),
+            _ => (own.name.clone(), format!("{drive}: {}", own.name), COLOURS[number]),
+        };
+        let is_dashed = measured.len() > 1;
+        series.push(line(label, colour, false, at(&mut own.measured.wafs())));
+        series.push(line(told, COLOURS[number], is_dashed, at(&mut fitted.wafs.iter().copied())));
+    }
     let points: Vec<_> = fit.profile.iter().map(|p| (p.op_ratio, 100.0 * p.rms)).collect();
     let limit = 100.0 * fit.bounds.rms_most;
     let ops = |least: f64, own: &(f64, f64)| least.min(own.0);
@@ -62,7 +66,7 @@ fn draw(measured: &Measured, fit: &Fit, size: (u32, u32), svg: &mut String) -> D
     let height = plots.dim_in_pixel().1;
     let (above, below) = plots.split_vertically((SERIES_SHARE * f64::from(height)) as i32);
     let top = series.iter().flat_map(|line| &line.points).fold(1.0, |top: f64, own| top.max(own.1));
-    let end = measured.host_bytes() / capacity;
+    let end = measured.iter().map(|own| own.measured.host_bytes()).fold(0.0, f64::max) / capacity;
     let x = Axis::numbers("host writes, in sizes of the drive", 0.0..end);
     let y = Axis::numbers("media bytes per host byte", 1.0..1.0 + 1.05 * (top - 1.0));
     lines(&mut chart(&above, "", &x, &y)?, series)?;

@@ -4,6 +4,9 @@ use crate::common::Place;
 use std::fmt::Write;
 use std::fs;
 
+/// Of the drive: 32,768 pages of 128 KiB.
+const BYTES: f64 = 4_294_967_296.0;
+
 /// A drive of the lab, whose counters are written down as `nvme fdp stats` prints them.
 fn with_log() -> Place {
     let place = Place::new();
@@ -21,15 +24,15 @@ fn with_log() -> Place {
     };
     tell(0.0, 0.0);
     for waf in run.json()["runs"][0]["running_waf"].as_array().unwrap() {
-        host += 1e12 / 8.0;
-        media += waf.as_f64().unwrap() * 1e12 / 8.0;
+        host += BYTES / 8.0;
+        media += waf.as_f64().unwrap() * BYTES / 8.0;
         tell(host, media);
     }
     fs::write(place.path().join("fdp.log"), log).unwrap();
     place
 }
 
-const FIT: &str = "fit fdp.log fio-randwrite:bs=128 --logical 1TB --page-size 128KiB --pages 32768 --op 10%..30% \
+const FIT: &str = "fit fdp.log fio-randwrite:bs=128 --logical 4GiB --page-size 128KiB --pages 32768 --op 10%..30% \
                    --ftl sep-gc/greedy --ftl fifo --store kept";
 
 #[test]
@@ -39,9 +42,14 @@ fn fit_names_the_drive_and_what_it_does_not_know() {
     assert_eq!(output.code, 0, "{}", output.stderr);
     let read =
         "host: Host Bytes with Metadata Written in bytes (NVMe FDP statistics); media: Media Bytes";
-    for part in
-        [read, "sep-gc/greedy with ", "of over-provisioning (", "32,768 pages", "for 1.000 TB"]
-    {
+    for part in [
+        read,
+        "sep-gc/greedy with ",
+        "of over-provisioning (",
+        "32,768 pages",
+        "for 4.29 GB",
+        "Fitted to this series",
+    ] {
         assert!(output.stdout.contains(part), "{part}: {}", output.stdout);
     }
     let figure = fs::read_to_string(place.path().join("fit.svg")).unwrap();
@@ -55,7 +63,7 @@ fn fit_names_the_drive_and_what_it_does_not_know() {
     assert_eq!(runs(), first, "nothing is run twice");
     assert!(again.stderr.contains("finished runs are in the store"), "{}", again.stderr);
     let json = again.json();
-    let media = &json["read"]["media"][0];
+    let media = &json["read"][0]["media"][0];
     assert_eq!(
         (&media["counter"], &media["unit_bytes"]),
         (&"Media Bytes with Metadata Written".into(), &1.0.into())
@@ -77,12 +85,20 @@ fn fit_says_what_is_wrong_with_its_input() {
     let place = Place::new();
     fs::write(place.path().join("a.csv"), "a,b\n1,2\n").unwrap();
     fs::write(place.path().join("b.csv"), "host_bytes,media_bytes\n5,5\n4,6\n").unwrap();
+    let mut nothing_moved = "host_bytes,media_bytes\n".to_owned();
+    for bytes in 0..20 {
+        writeln!(nothing_moved, "{bytes},{bytes}").unwrap();
+    }
+    fs::write(place.path().join("c.csv"), nothing_moved).unwrap();
     for (arguments, reason) in [
         ("a.csv uniform --logical 1TB", "nvme fdp stats"),
         ("b.csv uniform --logical 1TB", "sample 2 counts less"),
         ("absent.csv uniform --logical 1TB", "absent.csv"),
         ("b.csv uniform", "--logical"),
         ("b.csv uniform --logical 1TB --op 9%", "5%..20%"),
+        ("c.csv uniform --logical 1TB", "nothing was collected"),
+        ("c.csv uniform --and c.csv zipf --logical 1TB --fill none,none,none", "one value for all"),
+        ("c.csv uniform --and c.csv --logical 1TB", "2 values required"),
     ] {
         let output = place.ftlab(&format!("fit {arguments}"));
         assert_eq!(output.code, 2, "{}", output.stderr);

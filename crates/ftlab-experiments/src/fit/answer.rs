@@ -1,8 +1,12 @@
 //! The search and its bounds, one after the other.
 
 use super::bounds::{Bounds, ProfilePoint, Profiled};
-use super::drive::{Candidate, Runner, Trial, Written};
+use super::drive::{Candidate, Trial};
+use super::left_out::LeftOut;
 use super::question::{Extent, Question};
+use super::runner::Runner;
+use super::verdict::Verdict;
+use super::written::Written;
 use crate::compare::standard_ftls;
 use crate::error::ExperimentsError;
 use crate::kept::Kept;
@@ -56,15 +60,36 @@ pub struct Fit {
     pub left: Vec<Trial>,
     /// The first drive over the beginning of the series, as large as all, and four times as large.
     pub scales: Option<Scales>,
+    /// Whether the first explains what was measured.
+    pub verdict: Verdict,
+    /// Of several series, what each would have been predicted to be by a fit of the others.
+    pub left_out: Vec<LeftOut>,
+    /// What was measured in each series.
+    pub series: Vec<SeriesFacts>,
+    /// Media bytes that the first drive writes beside the others, as a share of them.
+    pub overhead: f64,
+    /// Pages of the drives that were simulated.
+    pub pages: u32,
+    /// Why an FTL has no result, if one has none.
+    pub refused: Option<String>,
+}
+
+/// What was measured in a series.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeriesFacts {
+    /// What it is called.
+    pub name: String,
     /// Measured media bytes per host byte.
     pub media_bytes_per_host_byte: f64,
     /// Measured write amplification, which is of pages: media bytes per byte of the pages that the host wrote, some of
     /// them in part.
     pub waf: f64,
-    /// Pages of the drives that were simulated.
-    pub pages: u32,
-    /// Why an FTL has no result, if one has none.
-    pub refused: Option<String>,
+    /// Over the last fifth.
+    pub waf_last_fifth: f64,
+    /// How often the counters were read.
+    pub samples_read: usize,
+    /// Samples that told something new.
+    pub samples: usize,
 }
 
 /// A drive over the beginning of the series, on two scales: what scaling down does.
@@ -108,11 +133,9 @@ impl Question {
         threads: usize,
         on_run: &(dyn Fn(usize) + Sync),
     ) -> Result<Fit, ExperimentsError> {
-        for ftl in &self.ftls {
-            registry::resolve(ftl).map_err(SimError::from)?;
-        }
+        self.check()?;
         let runner = Runner::new(self, kept, on_run)?;
-        let found = self.search(&runner, threads)?;
+        let found = self.search(&runner, None, threads)?;
         let mut drives = found.followed;
         let Some(first) = drives.first().cloned() else {
             let reason = lock(&runner.refused).clone();
@@ -132,19 +155,54 @@ impl Question {
         let scales = self.scales(&runner, &drives[0].candidate)?;
         let is_as_good = |trial: &&Trial| trial.distance.rms <= profiled.bounds.rms_most;
         let refused = lock(&runner.refused).clone();
-        let in_pages = runner.in_pages.of(&self.measured, drives[0].candidate.capacity);
+        let capacity = drives[0].candidate.capacity;
+        let verdict = self.verdict(&drives, threads, on_run)?;
         Ok(Fit {
+            verdict,
+            left_out: self.left_out(&runner, threads)?,
+            series: self.facts(&runner, capacity),
+            overhead: runner.overhead(&self.whole(None), capacity),
             as_good: drives.iter().filter(is_as_good).count().max(1),
             bounds: profiled.bounds,
             profile: profiled.profile,
             left: found.left,
             scales,
-            media_bytes_per_host_byte: self.measured.waf(),
-            waf: in_pages.waf(),
             pages: self.pages,
             refused,
             drives,
         })
+    }
+
+    /// Refuses what cannot be answered.
+    fn check(&self) -> Result<(), ExperimentsError> {
+        for ftl in &self.ftls {
+            registry::resolve(ftl).map_err(SimError::from)?;
+        }
+        let told: Vec<_> = self.series.iter().map(|own| own.measured.says_something()).collect();
+        match told.iter().find_map(|told| told.as_ref().err()) {
+            Some(reason) if told.iter().all(Result::is_err) => Err(ExperimentsError::Series {
+                path: self.series[0].name.clone().into(),
+                reason: reason.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn facts(&self, runner: &Runner<'_>, capacity: u64) -> Vec<SeriesFacts> {
+        let all = self.series.iter().enumerate();
+        let facts = all.map(|(index, series)| {
+            let measured = &series.measured;
+            let in_pages = runner.in_pages(index, measured, capacity);
+            SeriesFacts {
+                name: series.name.clone(),
+                media_bytes_per_host_byte: measured.waf(),
+                waf: in_pages.waf(),
+                waf_last_fifth: in_pages.waf_last_fifth(),
+                samples_read: measured.samples_read(),
+                samples: measured.samples(),
+            }
+        });
+        facts.collect()
     }
 
     /// What scaling a drive down does, over the beginning of the series.
@@ -153,12 +211,12 @@ impl Question {
         runner: &Runner<'_>,
         own: &Candidate,
     ) -> Result<Option<Scales>, ExperimentsError> {
-        let extents =
-            [self.pages, self.pages.saturating_mul(LARGER)].map(|pages| self.beginning(pages));
+        let extents = [self.pages, self.pages.saturating_mul(LARGER)]
+            .map(|pages| self.beginning(pages, None));
         let [own, larger] =
             [runner.trial(own, &extents[0], 1)?, runner.trial(own, &extents[1], 1)?];
-        let [Extent { measured, .. }, Extent { pages, .. }] = &extents;
-        let host_bytes = measured.host_bytes();
+        let host_bytes = extents[0].included().map(|(_, own)| own.host_bytes()).sum();
+        let [_, Extent { pages, .. }] = &extents;
         Ok(own.zip(larger).map(|(own, larger)| Scales { own, larger, pages: *pages, host_bytes }))
     }
 

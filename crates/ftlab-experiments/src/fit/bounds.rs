@@ -8,8 +8,9 @@
 //! that is compared: that the difference of their sums comes of it is allowed for with 1.645 standard deviations (95%) of
 //! 2 sqrt(2 S V / n), where S is the sum of the best.
 
-use super::drive::{Candidate, Runner, SEEDS, Trial};
+use super::drive::{Candidate, Trial};
 use super::question::Question;
+use super::runner::{Runner, SEEDS};
 use crate::error::ExperimentsError;
 use serde::Serialize;
 

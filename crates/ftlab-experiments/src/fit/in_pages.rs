@@ -1,23 +1,21 @@
 //! A measured series by the pages that the host wrote, instead of by the bytes that it sent.
 
-use super::question::Question;
+use super::question::{Question, Series};
 use super::series::Measured;
 use crate::error::ExperimentsError;
-use crate::parallel::Stop;
-use ftlab_sim::{Experiment, Logical, Progress, SimError, Status};
+use crate::parallel::Until;
+use ftlab_sim::{Experiment, Logical, SimError};
 use std::borrow::Cow;
-use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
 
 /// The series by capacity; empty if the host writes whole pages.
 pub(super) struct InPages(Vec<(u64, Measured)>);
 
 impl InPages {
-    /// That of a question, from a pass over its workload for each capacity.
-    pub(super) fn new(question: &Question) -> Result<Self, ExperimentsError> {
+    /// That of a series, from a pass over its workload for each capacity.
+    pub(super) fn new(question: &Question, series: &Series) -> Result<Self, ExperimentsError> {
         let mut all = Vec::new();
         for &capacity in &question.capacities {
-            if let Some(measured) = in_pages(question, capacity)? {
+            if let Some(measured) = in_pages(question, series, capacity)? {
                 all.push((capacity, measured));
             }
         }
@@ -33,38 +31,32 @@ impl InPages {
     }
 }
 
-fn in_pages(question: &Question, capacity: u64) -> Result<Option<Measured>, ExperimentsError> {
-    let workload = question.base.workload.of_capacity(capacity)?;
-    let mut experiment = Experiment { workload, threads: Some(1), ..question.base.clone() };
+fn in_pages(
+    question: &Question,
+    series: &Series,
+    capacity: u64,
+) -> Result<Option<Measured>, ExperimentsError> {
+    let workload = series.base.workload.of_capacity(capacity)?;
+    let mut experiment = Experiment { workload, threads: Some(1), ..series.base.clone() };
     experiment.drive.logical = Logical::Pages(u64::from(question.pages));
     // Bytes of the real drive for each page of the simulated one.
     let page = capacity as f64 / f64::from(question.pages);
     let smaller = f64::from(experiment.drive.page_bytes) / page;
+    // The first number is that of before the series.
+    let before = series.after as f64;
+    let sent = series.measured.host().iter().map(|bytes| before + bytes);
     let wanted: Vec<f64> =
-        question.measured.host_after_first().iter().map(|bytes| bytes * smaller).collect();
-    let writes = match experiment.page_writes_at(&wanted, &mut Watch(&question.stop)) {
+        std::iter::once(before).chain(sent).map(|bytes| bytes * smaller).collect();
+    let writes = match experiment.page_writes_at(&wanted, &mut Until(&question.stop)) {
         Ok(Some(writes)) => writes,
         Err(SimError::Stopped) => return Err(SimError::Stopped.into()),
         // Whatever else is wrong is said of the first drive that is run.
         Ok(None) | Err(_) => return Ok(None),
     };
-    let host = writes.into_iter().map(|writes| writes * page).collect();
+    let host = writes[1..].iter().map(|own| (own - writes[0]) * page).collect();
     let unusable = |what: String| SimError::Unusable {
         what,
         remedy: "measure for longer, or check the workload and --page-size".into(),
     };
-    Ok(Some(question.measured.with_host(host).map_err(unusable)?))
-}
-
-/// Ends a pass that is to stop.
-struct Watch<'a>(&'a Stop);
-
-impl Progress for Watch<'_> {
-    fn update(&mut self, _: &Status) -> ControlFlow<()> {
-        if self.0.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
+    Ok(Some(series.measured.with_host(host).map_err(unusable)?))
 }

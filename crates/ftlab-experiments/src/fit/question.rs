@@ -9,12 +9,15 @@ use std::borrow::Cow;
 /// What is asked.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// The workload that was run, the fill, the page size, the reserve and the seed.
-    pub base: Experiment,
-    /// What was measured.
-    pub measured: Measured,
+    /// What was measured of the drive, one at least. All have the same page size, reserve and schedule of collection.
+    pub series: Vec<Series>,
     /// Bytes that the host can address; several if that is to be found too.
     pub capacities: Vec<u64>,
+    /// Media bytes that the drive writes beside the others, as a share of them: parity, metadata. If `None`, what the
+    /// series tell that begin on an empty drive.
+    pub overhead: Option<f64>,
+    /// Whether drives are tried as well that collect gradually, before they have to.
+    pub tries_gradual: bool,
     /// Pages of the drives that are simulated.
     pub pages: u32,
     /// The FTLs to choose from.
@@ -23,34 +26,102 @@ pub struct Question {
     pub op_ratios: (f64, f64),
     /// Least and most pages of a unit.
     pub unit_pages: (u32, u32),
-    /// Drive writes at the start whose intervals do not count.
-    pub skip: f64,
     /// Ends all runs when it is set.
     pub stop: Stop,
+}
+
+/// What a drive did under a workload.
+#[derive(Debug, Clone)]
+pub struct Series {
+    /// What it is called in answers.
+    pub name: String,
+    /// The workload that was run, the fill, the page size, the reserve and the seed.
+    pub base: Experiment,
+    /// What was measured.
+    pub measured: Measured,
+    /// Drive writes at the start whose intervals do not count.
+    pub skip: f64,
+    /// Bytes that the workload had written before the first sample.
+    pub after: u64,
+}
+
+impl Series {
+    /// Whether the drive was empty at its first sample.
+    pub(super) fn is_from_empty(&self) -> bool {
+        self.base.fill.writes(1) == 0 && self.after == 0 && self.skip == 0.0
+    }
 }
 
 /// Share of a series that is its beginning, and drive writes that it has at least.
 const BEGINNING: (f64, f64) = (0.25, 4.0);
 
-/// How large a drive is simulated, and how much of the series it is held against.
+/// Distances are shares of WAF - 1, and of this share of the largest WAF - 1 at least: else a series in which nothing is
+/// moved would count for more than any other.
+const LEAST_BESIDE: f64 = 0.1;
+
+/// How large a drive is simulated, and how much of which series it is held against.
 pub(super) struct Extent<'a> {
     pub(super) pages: u32,
-    pub(super) measured: Cow<'a, Measured>,
+    /// Whether drives are as small as `pages` says, and stand for the real one as they are.
+    pub(super) is_rough: bool,
+    /// Of each series, how much of it; nothing of one that is left out.
+    pub(super) measured: Vec<Option<Cow<'a, Measured>>>,
+}
+
+impl Extent<'_> {
+    /// What there is of each series that is not left out, with its place.
+    pub(super) fn included(&self) -> impl Iterator<Item = (usize, &Measured)> {
+        let all = self.measured.iter().enumerate();
+        all.filter_map(|(index, measured)| Some((index, measured.as_deref()?)))
+    }
 }
 
 impl Question {
-    pub(super) fn whole(&self) -> Extent<'_> {
-        Extent { pages: self.pages, measured: Cow::Borrowed(&self.measured) }
+    /// All of the series, but for one that is left out.
+    pub(super) fn whole(&self, left_out: Option<usize>) -> Extent<'_> {
+        self.extent(self.pages, left_out, |series| Cow::Borrowed(&series.measured))
     }
 
-    /// The beginning of the series after what is skipped, on a drive of `pages`: enough to tell what need not be
+    /// The beginning of each series after what is skipped, on a drive of `pages`: enough to tell what need not be
     /// looked at further, in a fraction of the time.
-    pub(super) fn beginning(&self, pages: u32) -> Extent<'_> {
+    pub(super) fn beginning(&self, pages: u32, left_out: Option<usize>) -> Extent<'_> {
         let largest = self.capacities.iter().copied().max().unwrap_or(1) as f64;
-        let skipped = self.skip * largest;
-        let (share, drive_writes) = BEGINNING;
-        let counted = share * (self.measured.host_bytes() - skipped);
-        let bytes = skipped + counted.max(drive_writes * largest);
-        Extent { pages, measured: Cow::Owned(self.measured.until(bytes)) }
+        self.extent(pages, left_out, |series| {
+            let skipped = series.skip * largest;
+            let (share, drive_writes) = BEGINNING;
+            let counted = share * (series.measured.host_bytes() - skipped);
+            let bytes = skipped + counted.max(drive_writes * largest);
+            Cow::Owned(series.measured.until(bytes))
+        })
+    }
+
+    fn extent<'a>(
+        &'a self,
+        pages: u32,
+        left_out: Option<usize>,
+        of: impl Fn(&'a Series) -> Cow<'a, Measured>,
+    ) -> Extent<'a> {
+        let all = self.series.iter().enumerate();
+        let measured = all.map(|(index, own)| (Some(index) != left_out).then(|| of(own))).collect();
+        Extent { pages, is_rough: false, measured }
+    }
+
+    /// What distances are shares of, at least: nothing if there is one series.
+    pub(super) fn least_beside(&self) -> f64 {
+        if self.series.len() == 1 {
+            return 0.0;
+        }
+        let all = self.series.iter().map(|series| series.measured.waf() - 1.0);
+        LEAST_BESIDE * all.fold(0.0, f64::max)
+    }
+
+    /// What all series have in common: page size, reserve, schedule of collection and seed.
+    pub(super) fn base(&self) -> &Experiment {
+        &self.series[0].base
+    }
+
+    /// Whether the drive may have another size than the real one: unless a trace is among what was run.
+    pub(super) fn is_scaled(&self) -> bool {
+        self.series.iter().all(|series| series.base.workload.is_generator())
     }
 }

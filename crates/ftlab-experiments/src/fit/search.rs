@@ -2,10 +2,12 @@
 //! was measured, then the better ones with units of every size. Then, over all of it, the best of those, step by step;
 //! what comes of it is held against each other over several seeds, since chance is not the same twice.
 
-use super::drive::{Candidate, Runner, SEEDS, Trial};
+use super::drive::{Candidate, Trial};
 use super::question::{Extent, Question};
+use super::runner::{Runner, SEEDS};
 use crate::error::ExperimentsError;
 use crate::parallel::parallel;
+use ftlab_ftl::page::GcSchedule;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
@@ -25,8 +27,16 @@ const SIZED: (f64, usize, usize) = (3.0, 5, 12);
 /// Drives that are looked at over the whole series, of whatever FTL; the best of each FTL is followed step by step.
 const FOLLOWED: (f64, usize, usize) = (1.5, 5, 10);
 
+/// Drives that are tried with gradual collection: those within this factor of the best, no fewer and no more than these;
+/// and the free units, in a million of all, below which it begins.
+const GRADUAL: (f64, usize, usize) = (1.5, 3, 5);
+const GRADUAL_FROM: [u32; 4] = [10_000, 20_000, 40_000, 80_000];
+
 /// Steps of over-provisioning begin at this and end at that, as shares of it.
 const OP_STEP: (f64, f64) = (0.01, 0.005);
+
+/// Steps of units are so many times as large, in doublings.
+const UNIT_STEPS: f64 = 25.0;
 
 /// Write amplification less 1 is matched if the logarithm of its ratio to the measured one is at most this.
 const MATCHED: f64 = 0.004;
@@ -116,7 +126,7 @@ impl Question {
         limit: f64,
         threads: usize,
     ) -> Result<Vec<Trial>, ExperimentsError> {
-        let (whole, beginning) = (self.whole(), self.beginning(self.pages));
+        let (whole, beginning) = (self.whole(None), self.beginning(self.pages, None));
         let of_best = |extent| runner.trial(best, extent, 1);
         let begun = match (of_best(&beginning)?, of_best(&whole)?) {
             (Some(begun), Some(whole)) => begun.mean_square() / whole.mean_square().max(1e-300),
@@ -137,14 +147,15 @@ impl Question {
         Ok(trials?.into_iter().flatten().collect())
     }
 
-    /// Searches, on `threads`.
+    /// Searches, on `threads`, without the series that is left out.
     pub(super) fn search(
         &self,
         runner: &Runner<'_>,
+        left_out: Option<usize>,
         threads: usize,
     ) -> Result<Found, ExperimentsError> {
-        let (whole, beginning) = (self.whole(), self.beginning(self.pages));
-        let starts = self.starts(runner, threads)?;
+        let (whole, beginning) = (self.whole(left_out), self.beginning(self.pages, left_out));
+        let starts = self.starts(runner, left_out, threads)?;
         let mut trials = matched(runner, &beginning, &starts, threads)?;
         let ftls = best_of_each(trials.clone(), &[]);
         let sized = ftls[..near(&ftls, SIZED)].iter().flat_map(|best| {
@@ -156,22 +167,49 @@ impl Question {
         trials.sort_by(by_distance);
         let left = trials.split_off(near(&trials, FOLLOWED));
         let starts: Vec<_> = trials.into_iter().map(|trial| trial.candidate).collect();
-        let followed = best_of_each(matched(runner, &whole, &starts, threads)?, &[]);
+        let mut followed = best_of_each(matched(runner, &whole, &starts, threads)?, &[]);
+        if self.tries_gradual {
+            let starts = gradual(&followed[..near(&followed, GRADUAL)]);
+            followed.extend(matched(runner, &whole, &starts, threads)?);
+            followed = best_of_each(followed, &[]);
+        }
         let walkers = followed.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
-        let walked = walked(runner, &whole, walkers, threads)?;
+        let walked = self.walked(runner, &whole, walkers, threads)?;
         let followed = try_each(runner, &whole, &walked, SEEDS, threads)?;
         let followed = best_of_each(followed.into_iter().flatten().collect(), &[]);
         Ok(Found { left: best_of_each(left, &followed), followed })
+    }
+
+    /// Continues by more and less over-provisioning, and larger and smaller units, in ever smaller steps.
+    fn walked(
+        &self,
+        runner: &Runner<'_>,
+        extent: &Extent<'_>,
+        mut walkers: Vec<Walker>,
+        threads: usize,
+    ) -> Result<Vec<Candidate>, ExperimentsError> {
+        while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
+            let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
+            let tried: Vec<Candidate> = walking.flat_map(|own| own.neighbours(self)).collect();
+            let mut trials = try_each(runner, extent, &tried, 1, threads)?.into_iter();
+            for walker in walkers.iter_mut().filter(|walker| walker.step >= OP_STEP.1) {
+                let own = trials.by_ref().take(Walker::NEIGHBOURS).flatten();
+                match own.min_by(by_distance) {
+                    Some(trial) if by_distance(&trial, &walker.best).is_lt() => walker.best = trial,
+                    _ => walker.step /= 2.0,
+                }
+            }
+        }
+        Ok(walkers.into_iter().map(|walker| walker.best.candidate).collect())
     }
 
     /// Every FTL with every capacity, and the over-provisioning that a coarse grid says.
     fn starts(
         &self,
         runner: &Runner<'_>,
+        left_out: Option<usize>,
         threads: usize,
     ) -> Result<Vec<Candidate>, ExperimentsError> {
-        let is_scaled = self.base.workload.is_generator();
-        let pages = if is_scaled { self.pages / COARSER } else { self.pages };
         let (least, most) = self.op_ratios;
         let ratio = (most / least).powf(1.0 / f64::from(OP_STEPS));
         let mut starts = Vec::new();
@@ -182,12 +220,13 @@ impl Question {
                     capacity,
                     op_ratio: least * ratio.powi(step),
                     pages_per_block: self.pages_per_block(UNITS),
-                    reserve: self.base.drive.reserve_blocks,
+                    reserve: self.base().drive.reserve_blocks,
+                    gc: self.base().drive.gc.to_string(),
                 });
                 starts.extend(grid);
             }
         }
-        let trials = try_each(runner, &self.beginning(pages), &starts, 1, threads)?;
+        let trials = try_each(runner, &self.roughly(left_out), &starts, 1, threads)?;
         let nearest = trials.chunks(OP_STEPS as usize + 1).filter_map(|line| {
             let off = |trial: &&Trial| trial.excess().abs();
             line.iter().flatten().min_by(|a, b| off(a).total_cmp(&off(b)))
@@ -199,6 +238,23 @@ impl Question {
         Ok(nearest.map(start).collect())
     }
 
+    /// The beginning of each series, on drives that tell the coarse grid.
+    fn roughly(&self, left_out: Option<usize>) -> Extent<'_> {
+        let pages = if self.is_scaled() { self.pages / COARSER } else { self.pages };
+        Extent { is_rough: true, ..self.beginning(pages, left_out) }
+    }
+
+    /// The best drive that is found quickly: over the beginning of each series, with units of one size.
+    pub(super) fn search_quickly(
+        &self,
+        runner: &Runner<'_>,
+        threads: usize,
+    ) -> Result<Option<Trial>, ExperimentsError> {
+        let starts = self.starts(runner, None, threads)?;
+        let found = matched(runner, &self.beginning(self.pages, None), &starts, threads)?;
+        Ok(found.into_iter().min_by(by_distance))
+    }
+
     /// A candidate with units of another size, and as much spare flash beside its reserve.
     pub(super) fn with_units(&self, own: &Candidate, pages: u32) -> Candidate {
         let more = (f64::from(pages) - f64::from(own.pages_per_block)) / f64::from(self.pages);
@@ -208,13 +264,35 @@ impl Question {
 }
 
 impl Walker {
-    const NEIGHBOURS: usize = 2;
+    const NEIGHBOURS: usize = 4;
 
-    fn neighbours(&self) -> [Candidate; Self::NEIGHBOURS] {
+    /// Drives with a little more and less over-provisioning, and with larger and smaller units.
+    fn neighbours(&self, question: &Question) -> [Candidate; Self::NEIGHBOURS] {
         let own = &self.best.candidate;
-        [1.0 - self.step, 1.0 + self.step]
-            .map(|factor| Candidate { op_ratio: factor * own.op_ratio, ..own.clone() })
+        let with_op = |factor: f64| Candidate { op_ratio: factor * own.op_ratio, ..own.clone() };
+        let (least, most) = question.unit_pages;
+        let with_units = |doublings: f64| {
+            let pages = f64::from(own.pages_per_block) * doublings.exp2();
+            question.with_units(own, (pages.round() as u32).clamp(least, most))
+        };
+        let doublings = UNIT_STEPS * self.step;
+        [
+            with_op(1.0 - self.step),
+            with_op(1.0 + self.step),
+            with_units(-doublings),
+            with_units(doublings),
+        ]
     }
+}
+
+/// Drives that collect gradually, and are otherwise like these.
+fn gradual(trials: &[Trial]) -> Vec<Candidate> {
+    let schedules = GRADUAL_FROM.map(|per_million| GcSchedule::Gradual { per_million }.to_string());
+    let of = |trial: &Trial| {
+        let own = trial.candidate.clone();
+        schedules.clone().map(|gc| Candidate { gc, ..own.clone() })
+    };
+    trials.iter().flat_map(of).collect()
 }
 
 /// Gives every drive the over-provisioning with which it writes as much as was measured.
@@ -227,28 +305,6 @@ fn matched(
     let follow = |start: &Candidate| Line::new(start.clone()).follow(runner, extent);
     let best: Result<Vec<_>, _> = parallel(threads, starts, follow).into_iter().collect();
     Ok(best?.into_iter().flatten().collect())
-}
-
-/// Goes on by more and less over-provisioning, in ever smaller steps.
-fn walked(
-    runner: &Runner<'_>,
-    extent: &Extent<'_>,
-    mut walkers: Vec<Walker>,
-    threads: usize,
-) -> Result<Vec<Candidate>, ExperimentsError> {
-    while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
-        let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
-        let tried: Vec<Candidate> = walking.flat_map(Walker::neighbours).collect();
-        let mut trials = try_each(runner, extent, &tried, 1, threads)?.into_iter();
-        for walker in walkers.iter_mut().filter(|walker| walker.step >= OP_STEP.1) {
-            let own = trials.by_ref().take(Walker::NEIGHBOURS).flatten();
-            match own.min_by(by_distance) {
-                Some(trial) if by_distance(&trial, &walker.best).is_lt() => walker.best = trial,
-                _ => walker.step /= 2.0,
-            }
-        }
-    }
-    Ok(walkers.into_iter().map(|walker| walker.best.candidate).collect())
 }
 
 /// Runs candidates, each with all seeds; nothing for those that could not be run.

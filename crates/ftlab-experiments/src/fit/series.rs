@@ -1,5 +1,6 @@
 //! A measured series, and how far a simulated one is off.
 
+use super::refreshed;
 use serde::Serialize;
 
 /// Intervals that a series has at least.
@@ -14,8 +15,11 @@ const LAST_SHARE: f64 = 0.2;
 /// Bytes that a host wrote to a drive and that the drive wrote to its medium, both since the first sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
+    /// Not from 0 on, if the first samples were left out.
     host: Vec<f64>,
     media: Vec<f64>,
+    /// Samples in which the host had written something, before those were left out that told nothing new.
+    read: usize,
 }
 
 /// How far a simulated series is off, in shares of the measured WAF - 1.
@@ -51,21 +55,29 @@ impl Measured {
             host.push(new_host);
             media.push(new_media);
         }
-        if host.len() <= INTERVALS_MIN {
+        let read = host.len();
+        let kept = refreshed::kept(&host, &media);
+        if kept.len() <= INTERVALS_MIN {
             return Err(format!(
-                "it has {} samples in which the host wrote something, and {} are needed; sample more often",
-                host.len(),
+                "it has {} samples in which the host wrote something and the counters of the medium were refreshed, \
+                 and {} are needed; sample for longer, or more often",
+                kept.len(),
                 INTERVALS_MIN + 1
             ));
         }
-        let series = Self { host, media };
-        if series.waf() > 1.0 {
-            return Ok(series);
+        let of = |values: &[f64]| kept.iter().map(|at| values[*at]).collect();
+        Ok(Self { host: of(&host), media: of(&media), read })
+    }
+
+    /// An error unless something was collected: then a series tells something of the drive by itself.
+    pub(crate) fn says_something(&self) -> Result<(), String> {
+        if self.waf() > 1.0 {
+            return Ok(());
         }
         Err(format!(
             "its media bytes are {} times its host bytes, so nothing was collected and nothing can be told; write \
              more than the drive holds",
-            series.waf()
+            self.waf()
         ))
     }
 
@@ -80,26 +92,28 @@ impl Measured {
         }
         let rows =
             host.iter().zip(media).map(|(host, media)| (host * unit_bytes, media * unit_bytes));
-        Self::new(rows.collect())
+        let series = Self::new(rows.collect())?;
+        series.says_something()?;
+        Ok(series)
     }
 
     /// The samples until the host had written `bytes`, or those that a series has at least.
     pub(super) fn until(&self, bytes: f64) -> Self {
         let until = self.host.partition_point(|host| *host <= bytes);
         let until = until.max(INTERVALS_MIN + 1).min(self.host.len());
-        Self { host: self.host[..until].to_vec(), media: self.media[..until].to_vec() }
+        self.first(until)
     }
 
     /// Its first samples, of this number.
     pub(super) fn first(&self, samples: usize) -> Self {
-        Self { host: self.host[..samples].to_vec(), media: self.media[..samples].to_vec() }
+        let (host, media) = (self.host[..samples].to_vec(), self.media[..samples].to_vec());
+        Self { host, media, read: self.read }
     }
 
-    /// The series with other bytes of the host, one number for each sample after the first.
-    pub(super) fn with_host(&self, after_first: Vec<f64>) -> Result<Self, String> {
-        let host = std::iter::once(0.0).chain(after_first).collect();
-        let series = Self { host, media: self.media.clone() };
-        if series.waf() > 1.0 + NOISE {
+    /// The series with other bytes of the host, one number for each sample.
+    pub(super) fn with_host(&self, host: Vec<f64>) -> Result<Self, String> {
+        let series = Self { host, ..self.clone() };
+        if series.waf() > 1.0 + NOISE || self.waf() <= 1.0 + NOISE {
             return Ok(series);
         }
         Err(format!(
@@ -109,9 +123,9 @@ impl Measured {
         ))
     }
 
-    /// Bytes of the host at each sample after the first.
-    pub(super) fn host_after_first(&self) -> &[f64] {
-        &self.host[1..]
+    /// Bytes of the host at each sample.
+    pub(super) fn host(&self) -> &[f64] {
+        &self.host
     }
 
     /// Bytes of the host where the intervals begin that come after the first `skip` bytes of `by`, a series with the
@@ -129,9 +143,22 @@ impl Measured {
         both.map(|(((at, waf), written), off)| (at, waf + off * written)).collect()
     }
 
-    /// How often the counters were read.
+    /// Samples that tell something new.
     pub fn samples(&self) -> usize {
         self.host.len()
+    }
+
+    /// How often the counters were read while the host wrote.
+    pub fn samples_read(&self) -> usize {
+        self.read
+    }
+
+    /// What the drive had written to its medium beside what the host had sent, when that was `bytes`, or before that the
+    /// series ended; and how much the host had sent then.
+    pub(super) fn beside(&self, bytes: f64) -> (f64, f64) {
+        let at = self.host.partition_point(|host| *host <= bytes).max(1) - 1;
+        let host = self.host[at] - self.host[0];
+        (self.media[at] - self.media[0] - host, host)
     }
 
     /// Bytes that the host wrote.
@@ -146,7 +173,7 @@ impl Measured {
 
     /// Media bytes per byte of the host, of the whole series.
     pub fn waf(&self) -> f64 {
-        self.media.last().copied().unwrap_or_default() / self.host_bytes()
+        self.waf_of(0, &|at| self.media[at])
     }
 
     /// Of the last fifth of the host bytes.
@@ -174,7 +201,7 @@ impl Measured {
 
     /// The sample with which the last fifth begins.
     fn last_fifth(&self) -> usize {
-        let from = (1.0 - LAST_SHARE) * self.host_bytes();
+        let from = self.host[0] + (1.0 - LAST_SHARE) * (self.host_bytes() - self.host[0]);
         self.host.partition_point(|host| *host < from).min(self.host.len() - 2)
     }
 
@@ -191,22 +218,38 @@ impl Measured {
         both.map(|((_, simulated), measured)| simulated - measured).collect()
     }
 
+    /// Media bytes per host byte of the intervals that begin after `skip` host bytes.
+    pub(super) fn waf_after(&self, skip: f64) -> f64 {
+        self.waf_of(self.interval_after(skip), &|at| self.media[at])
+    }
+
+    /// Of the samples from this one on, with `media(n)` bytes written by the n-th.
+    fn waf_of(&self, from: usize, media: &dyn Fn(usize) -> f64) -> f64 {
+        let last = self.host.len() - 1;
+        (media(last) - media(from)) / (self.host[last] - self.host[from])
+    }
+
+    /// Media bytes per host byte of a drive that had written `media(h)` bytes after h bytes of the host: after the
+    /// first `skip` of them, and over the last fifth.
+    pub(super) fn wafs_by(&self, skip: f64, media: &dyn Fn(f64) -> f64) -> (f64, f64) {
+        let of = |at: usize| media(self.host[at]);
+        (self.waf_of(self.interval_after(skip), &of), self.waf_of(self.last_fifth(), &of))
+    }
+
     /// How far a drive is off that had written `media(h)` bytes after h bytes of the host; intervals that begin
-    /// within the first `skip` bytes do not count.
-    pub fn distance(&self, skip: f64, media: &dyn Fn(f64) -> f64) -> Distance {
+    /// within the first `skip` bytes do not count. Distances are shares of the measured WAF - 1, or of `least` if that
+    /// is less.
+    pub fn distance(&self, skip: f64, least: f64, media: &dyn Fn(f64) -> f64) -> Distance {
         let residuals = self.residuals(skip, media);
         let squares: f64 = residuals.iter().map(|off| off * off).sum();
-        let (from, last) = (self.interval_after(skip), self.host.len() - 1);
-        let waf = (self.media[last] - self.media[from]) / (self.host[last] - self.host[from]);
-        let fifth = self.last_fifth();
-        let simulated = (media(self.host[last]) - media(self.host[fifth]))
-            / (self.host[last] - self.host[fifth]);
+        let beside = (self.waf_after(skip) - 1.0).max(least);
+        let simulated = self.wafs_by(skip, media).1;
         let measured = self.waf_last_fifth();
         let count = residuals.len() as f64;
         Distance {
-            rms: (squares / count).sqrt() / (waf - 1.0),
-            mean: residuals.iter().sum::<f64>() / count / (waf - 1.0),
-            last_fifth: (simulated - measured) / (measured - 1.0),
+            rms: (squares / count).sqrt() / beside,
+            mean: residuals.iter().sum::<f64>() / count / beside,
+            last_fifth: (simulated - measured) / (measured - 1.0).max(least),
         }
     }
 }
@@ -232,18 +275,18 @@ mod tests {
         assert!(
             (series.waf() - 2.0).abs() < 1e-12 && (series.waf_last_fifth() - 2.0).abs() < 1e-12
         );
-        let Distance { rms, mean, last_fifth } = series.distance(0.0, &|host| 2.2 * host);
+        let Distance { rms, mean, last_fifth } = series.distance(0.0, 0.0, &|host| 2.2 * host);
         assert!([rms, mean, last_fifth].iter().all(|off| (off - 0.2).abs() < 1e-9));
         let late = |host: f64| if host < 50.0 { host } else { 50.0 + 2.0 * (host - 50.0) };
-        assert!(series.distance(50.0, &late).rms < 1e-9);
-        assert!((series.distance(0.0, &late).rms - 0.5_f64.sqrt()).abs() < 1e-9);
+        assert!(series.distance(50.0, 0.0, &late).rms < 1e-9);
+        assert!((series.distance(0.0, 0.0, &late).rms - 0.5_f64.sqrt()).abs() < 1e-9);
     }
 
     #[test]
     fn pages_take_the_place_of_the_bytes_of_the_host() {
         let sent = series();
         // Twice as much in the first half, and then 1.25 times.
-        let pages = (1..=10).map(|n| f64::from(if n <= 5 { 20 * n } else { 100 + 12 * (n - 5) }));
+        let pages = (0..=10).map(|n| f64::from(if n <= 5 { 20 * n } else { 100 + 12 * (n - 5) }));
         let pages = sent.with_host(pages.collect()).unwrap();
         assert!((pages.waf() - 200.0 / 160.0).abs() < 1e-12);
         assert!((pages.skipped_by(&sent, 35.0) - 80.0).abs() < 1e-12, "the fourth interval");
@@ -251,7 +294,7 @@ mod tests {
         let drawn = sent.with_off(&pages, &[0.1; 10]);
         assert_eq!(drawn.len(), 10);
         assert!((drawn[0].1 - 2.2).abs() < 1e-12 && (drawn[9].1 - 2.12).abs() < 1e-12, "{drawn:?}");
-        let error = sent.with_host((1..=10).map(|n| 20.0 * f64::from(n)).collect()).unwrap_err();
+        let error = sent.with_host((0..=10).map(|n| 20.0 * f64::from(n)).collect()).unwrap_err();
         assert!(error.contains("media bytes are 1 times those of the pages"), "{error}");
     }
 
@@ -271,7 +314,8 @@ mod tests {
         let of = |rows: &[(f64, f64)]| Measured::new(rows.to_vec()).unwrap_err();
         assert!(of(&[(5.0, 5.0), (6.0, 6.0), (1.0, 7.0)]).contains("sample 3 counts less"));
         assert!(of(&[(0.0, 0.0), (1.0, 1.0), (1.0, 1.0)]).contains("it has 2 samples"));
-        let flat: Vec<_> = (0..20).map(|n| (f64::from(n), f64::from(n))).collect();
-        assert!(of(&flat).contains("nothing was collected"));
+        let flat: Vec<_> = (0..20).map(f64::from).collect();
+        let error = Measured::of_units(&flat, &flat, 1.0).unwrap_err();
+        assert!(error.contains("nothing was collected"), "{error}");
     }
 }

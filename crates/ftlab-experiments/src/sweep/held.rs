@@ -63,7 +63,7 @@ impl<'a> Held<'a> {
 
     fn distance(&self, point: &Point) -> Option<Distance> {
         self.with(point, |table, measured, media| {
-            measured.distance(table.skip * table.capacity, media)
+            measured.distance(table.skip * table.capacity, 0.0, media)
         })
     }
 

@@ -1,0 +1,361 @@
+//! Simulating candidates, each once, and holding them against what was measured.
+
+use super::drive::{Candidate, Held, OfSeries, Trial, together};
+use super::in_pages::InPages;
+use super::overhead::overhead;
+use super::question::{Extent, Question, Series};
+use super::scale::scales;
+use super::series::Measured;
+use super::written::{Curve, Written};
+use crate::error::ExperimentsError;
+use crate::identity::changed;
+use crate::kept::Kept;
+use crate::parallel::{Stop, lock, when_it_fits};
+use ftlab_sim::{
+    Experiment, Length, Logical, Physical, Prepared, Progress, SimError, Status, WorkloadIdentity,
+};
+use ftlab_spec::Share;
+use ftlab_trace::Contents;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+/// Intervals of a drive write in which relocations are counted, at least.
+const INTERVALS: u64 = 64;
+
+/// Intervals of the simulation in the shortest of the series.
+const FINER: f64 = 4.0;
+
+/// Runs with seeds of their own of drives that are held against each other closely.
+pub(super) const SEEDS: u64 = 3;
+
+/// A drive is given up that amplifies more than the largest measured WAF - 1, this many times.
+const GIVEN_UP: f64 = 4.0;
+
+/// Runs candidates, each once.
+pub(super) struct Runner<'a> {
+    question: &'a Question,
+    /// Of the workload of each series.
+    identities: Vec<WorkloadIdentity>,
+    contents: Contents,
+    /// What was measured, in pages.
+    in_pages: Vec<InPages>,
+    kept: Mutex<Option<Kept<Candidate, Written>>>,
+    /// By series, drive and seed; what a longer run wrote is what a shorter one would have.
+    known: Mutex<HashMap<String, Written>>,
+    /// Why a candidate could not be run: the first reason.
+    pub(super) refused: Mutex<Option<String>>,
+    ran: Mutex<usize>,
+    on_run: &'a (dyn Fn(usize) + Sync),
+}
+
+/// One run: of a candidate under a series, with a number of pages and a seed.
+struct Run<'a> {
+    candidate: &'a Candidate,
+    index: usize,
+    pages: u32,
+    drive_writes: f64,
+    seed: u64,
+}
+
+impl<'a> Runner<'a> {
+    pub(super) fn new(
+        question: &'a Question,
+        kept: Option<Kept<Candidate, Written>>,
+        on_run: &'a (dyn Fn(usize) + Sync),
+    ) -> Result<Self, ExperimentsError> {
+        let contents = Contents::of_user();
+        let identities = question.series.iter().map(|series| identity(series, &contents));
+        let in_pages = question.series.iter().map(|series| InPages::new(question, series));
+        Ok(Self {
+            question,
+            identities: identities.collect::<Result<_, _>>()?,
+            in_pages: in_pages.collect::<Result<_, _>>()?,
+            contents,
+            kept: Mutex::new(kept),
+            known: Mutex::default(),
+            refused: Mutex::default(),
+            ran: Mutex::default(),
+            on_run,
+        })
+    }
+
+    /// What was measured of a series, or a part of it, in pages.
+    pub(super) fn in_pages<'m>(
+        &self,
+        index: usize,
+        measured: &'m Measured,
+        capacity: u64,
+    ) -> Cow<'m, Measured> {
+        self.in_pages[index].of(measured, capacity)
+    }
+
+    /// Media bytes that a drive of `capacity` writes beside the others, as a share of them, as far as the series tell
+    /// that an extent includes.
+    pub(super) fn overhead(&self, extent: &Extent<'_>, capacity: u64) -> f64 {
+        let empty = extent.included().filter(|(index, _)| self.series(*index).is_from_empty());
+        let measured = empty.map(|(index, measured)| self.in_pages(index, measured, capacity));
+        self.question.overhead.unwrap_or_else(|| overhead(measured, capacity as f64))
+    }
+
+    fn series(&self, index: usize) -> &Series {
+        &self.question.series[index]
+    }
+
+    /// What comes of a candidate, on average over the seeds; none if it cannot be run, or amplifies far more.
+    pub(super) fn trial(
+        &self,
+        candidate: &Candidate,
+        extent: &Extent<'_>,
+        seeds: u64,
+    ) -> Result<Option<Trial>, ExperimentsError> {
+        let overhead = self.overhead(extent, candidate.capacity);
+        self.trial_with(candidate, extent, seeds, overhead)
+    }
+
+    /// What comes of a candidate that writes so much beside.
+    pub(super) fn trial_with(
+        &self,
+        candidate: &Candidate,
+        extent: &Extent<'_>,
+        seeds: u64,
+        overhead: f64,
+    ) -> Result<Option<Trial>, ExperimentsError> {
+        let mut held = Vec::new();
+        let mut size = None;
+        for (index, measured) in extent.included() {
+            let base = &self.series(index).base;
+            // A trace is the same with every seed.
+            let seeds = if base.workload.is_generator() { seeds } else { 1 };
+            let mut curves = Vec::new();
+            for number in 0..seeds {
+                let seed = base.seed.wrapping_add(number);
+                let Some(runs) = self.runs(candidate, extent, (index, measured), seed)? else {
+                    return Ok(None);
+                };
+                size.get_or_insert((runs[0].1.op_ratio, runs[0].1.blocks));
+                curves.push(Curve::new(&runs));
+            }
+            held.push(self.held(candidate, (index, measured), &curves, overhead));
+        }
+        let Some((op_ratio, units)) = size else { return Ok(None) };
+        let (distance, residuals, expected_square) = together(&held);
+        Ok(Some(Trial {
+            candidate: candidate.clone(),
+            op_ratio,
+            unit_bytes: f64::from(candidate.pages_per_block) / f64::from(self.question.pages)
+                * candidate.capacity as f64,
+            units,
+            distance,
+            series: held.into_iter().map(|own| own.of).collect(),
+            residuals,
+            expected_square,
+        }))
+    }
+
+    /// Runs of a candidate under a series, with their weights: none if one cannot be run, or is given up.
+    fn runs(
+        &self,
+        candidate: &Candidate,
+        extent: &Extent<'_>,
+        (index, measured): (usize, &Measured),
+        seed: u64,
+    ) -> Result<Option<Vec<(f64, Written)>>, ExperimentsError> {
+        let measured = self.in_pages(index, measured, candidate.capacity);
+        let drive_writes = measured.host_bytes() / candidate.capacity as f64;
+        let mut runs = Vec::new();
+        for (weight, pages) in scales(self.question, candidate, extent) {
+            let run = Run { candidate, index, pages, drive_writes, seed };
+            let Some(written) = self.known_or_run(&run)? else { return Ok(None) };
+            runs.push((weight, written));
+        }
+        Ok(Some(runs))
+    }
+
+    fn known_or_run(&self, run: &Run<'_>) -> Result<Option<Written>, ExperimentsError> {
+        match self.prepared_or_run(run) {
+            Ok(written) => Ok(Some(written).filter(|written| !written.given_up)),
+            Err(ExperimentsError::Sim(error @ (SimError::Stopped | SimError::Changed { .. }))) => {
+                Err(error.into())
+            }
+            Err(ExperimentsError::Sim(error)) => {
+                let ftl = &run.candidate.ftl;
+                lock(&self.refused).get_or_insert_with(|| format!("{ftl}: {error}"));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn prepared_or_run(&self, run: &Run<'_>) -> Result<Written, ExperimentsError> {
+        let experiment = self.experiment(run)?;
+        let is_stopped = || self.question.stop.load(Ordering::Relaxed);
+        let prepared = when_it_fits(is_stopped, || experiment.prepare())?;
+        // Over-provisioning is in whole blocks: neighbours may be the same drive.
+        let Candidate { ftl, capacity, .. } = run.candidate;
+        let (index, seed) = (run.index, run.seed);
+        let name = format!("{index} {ftl} {capacity} {:?} {seed}", prepared.config().drive);
+        if let Some(known) = lock(&self.known).get(&name)
+            && (known.given_up || known.covers(run.drive_writes))
+        {
+            return Ok(known.clone());
+        }
+        let written = self.written(run, &experiment, prepared)?;
+        lock(&self.known).insert(name, written.clone());
+        Ok(written)
+    }
+
+    /// Runs of a candidate held against a series.
+    fn held(
+        &self,
+        candidate: &Candidate,
+        (index, part): (usize, &Measured),
+        curves: &[Curve],
+        overhead: f64,
+    ) -> Held {
+        let measured = self.in_pages(index, part, candidate.capacity);
+        let capacity = candidate.capacity as f64;
+        let skip = measured.skipped_by(part, self.series(index).skip * capacity);
+        let media_of = |curve: &Curve, host: f64| (1.0 + overhead) * curve.media(capacity, host);
+        let mean = Curve::mean(curves);
+        let media = |host: f64| media_of(&mean, host);
+        let all = measured.residuals(0.0, &media);
+        let residuals = measured.residuals(skip, &media);
+        let count = curves.len() as f64;
+        let apart_of = |curve: &Curve| {
+            let own = measured.residuals(skip, &|host| media_of(curve, host)).into_iter();
+            own.zip(&residuals).map(|(own, mean)| (own - mean).powi(2)).sum::<f64>()
+        };
+        let apart: f64 = curves.iter().map(apart_of).sum();
+        let least = self.question.least_beside();
+        let (waf, waf_last_fifth) = measured.wafs_by(skip, &media);
+        Held {
+            // The variance of one run, and of the mean of as many as there are.
+            expected_square: apart / residuals.len() as f64 / (count - 1.0).max(1.0)
+                * (1.0 + 1.0 / count),
+            beside: (measured.waf_after(skip) - 1.0).max(least),
+            of: OfSeries {
+                index,
+                waf,
+                waf_last_fifth,
+                distance: measured.distance(skip, least, &media),
+                wafs: part.with_off(&measured, &all),
+            },
+            residuals,
+        }
+    }
+
+    /// The most that a drive may amplify before it is given up: under any series, so that it does not depend on which.
+    fn most(&self, capacity: u64) -> f64 {
+        let all = self.question.series.iter().enumerate();
+        let largest = all
+            .map(|(index, series)| self.in_pages(index, &series.measured, capacity).waf_max())
+            .fold(1.0, f64::max);
+        1.0 + GIVEN_UP * (largest - 1.0)
+    }
+
+    fn written(
+        &self,
+        run: &Run<'_>,
+        experiment: &Experiment,
+        prepared: Prepared,
+    ) -> Result<Written, ExperimentsError> {
+        let (candidate, series) = (run.candidate, self.series(run.index));
+        let identity_of = &self.identities[run.index];
+        let most = self.most(candidate.capacity);
+        let own = experiment.identity(identity_of)?.of_run(&experiment.ftls[0]);
+        let mut own = own.map_err(SimError::from)?.with(&format!("up to {most}"));
+        if experiment.workload != series.base.workload {
+            own = own.with(&format!("of {} bytes", candidate.capacity));
+        }
+        if let Some(written) = lock(&self.kept).as_ref().and_then(|kept| kept.get(&own)) {
+            return Ok(written);
+        }
+        let drive = prepared.config().drive.clone();
+        let interval = prepared.config().interval_writes;
+        let mut watch = Watch { stop: &self.question.stop, most, given_up: false };
+        let result = match prepared.run(&mut watch) {
+            Ok(mut result) => Some(result.runs.remove(0)),
+            Err(SimError::Stopped) if watch.given_up => None,
+            Err(error) => return Err(error.into()),
+        };
+        // What cannot be looked at any more is no reason against a candidate either.
+        if identity(series, &self.contents).ok().as_ref() != Some(identity_of) {
+            return Err(changed(&series.base.workload).into());
+        }
+        let relocated = result.map(|result| result.running_relocations);
+        let given_up = relocated.as_ref().is_none_or(Vec::is_empty);
+        let written = Written {
+            pages: drive.logical_pages,
+            op_ratio: drive.op_ratio,
+            blocks: drive.blocks,
+            interval,
+            relocated: relocated.unwrap_or_default(),
+            given_up,
+        };
+        if let Some(kept) = lock(&self.kept).as_mut() {
+            kept.put(&own, candidate, &written)?;
+        }
+        let mut ran = lock(&self.ran);
+        *ran += 1;
+        (self.on_run)(*ran);
+        Ok(written)
+    }
+
+    fn experiment(&self, run: &Run<'_>) -> Result<Experiment, SimError> {
+        let (candidate, series) = (run.candidate, self.series(run.index));
+        let (pages, unit_pages) = self.size(candidate, run.pages);
+        let capacity = candidate.capacity as f64;
+        // Page writes of the drive that is simulated, for bytes of the host.
+        let writes = |bytes: f64| bytes / capacity * f64::from(pages);
+        let measured = self.in_pages(run.index, &series.measured, candidate.capacity);
+        let shortest = writes(measured.shortest()) / FINER;
+        let interval = (u64::from(pages) / INTERVALS).min(shortest as u64).max(1);
+        let mut experiment = Experiment {
+            ftls: vec![candidate.ftl.parse()?],
+            length: Length::DriveWrites(run.drive_writes),
+            warmup_writes: writes(series.after as f64) as u64,
+            interval_writes: Some(interval),
+            seed: run.seed,
+            threads: Some(1),
+            workload: series.base.workload.of_capacity(candidate.capacity)?,
+            ..series.base.clone()
+        };
+        experiment.drive.logical = Logical::Pages(u64::from(pages));
+        experiment.drive.physical = Physical::OverProvisioning(Share(candidate.op_ratio));
+        experiment.drive.pages_per_block = Some(unit_pages);
+        experiment.drive.reserve_blocks = candidate.reserve;
+        experiment.drive.gc = candidate.gc.parse()?;
+        Ok(experiment)
+    }
+
+    /// Pages of a drive of about this size, and of its units: a drive of another size has as many units.
+    fn size(&self, candidate: &Candidate, pages: u32) -> (u32, u32) {
+        let (asked, unit) = (f64::from(self.question.pages), f64::from(candidate.pages_per_block));
+        let unit_pages = (unit * f64::from(pages) / asked).round().max(2.0);
+        ((asked * unit_pages / unit).round() as u32, unit_pages as u32)
+    }
+}
+
+fn identity(series: &Series, contents: &Contents) -> Result<WorkloadIdentity, SimError> {
+    series.base.workload.identity(series.base.drive.page_bytes, contents)
+}
+
+/// Ends a run that is to stop, or that amplifies far too much.
+struct Watch<'a> {
+    stop: &'a Stop,
+    most: f64,
+    given_up: bool,
+}
+
+impl Progress for Watch<'_> {
+    fn update(&mut self, status: &Status) -> ControlFlow<()> {
+        self.given_up |= status.wafs.iter().flatten().any(|waf| *waf > self.most);
+        if self.given_up || self.stop.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,42 @@
+//! How large the drives are that are simulated instead of the real one.
+//!
+//! A small drive does what a large one does if both have as many units, as many of them in reserve and open, and as much
+//! over-provisioning. What differs is the number of pages of a unit: the fewer, the more units differ by chance in how
+//! many of them are valid, and the cheaper it is to collect the emptiest. That is in proportion to 1 / pages. So two
+//! sizes tell what the real one would do: r(real) = r(n) + (r(n) - r(n/4)) (1 - n/real) / 3.
+
+use super::drive::Candidate;
+use super::question::{Extent, Question};
+
+/// The fewest pages of a unit, on the larger of the two.
+const UNIT_PAGES_MIN: u64 = 128;
+
+/// How much smaller the other is.
+const SMALLER: u32 = 4;
+
+/// The sizes on which a candidate is simulated, in pages, and how much what is relocated on each counts.
+pub(super) fn scales(
+    question: &Question,
+    candidate: &Candidate,
+    extent: &Extent<'_>,
+) -> Vec<(f64, u32)> {
+    if !question.is_scaled() {
+        return vec![(1.0, extent.pages)];
+    }
+    let real = candidate.capacity / u64::from(question.base().drive.page_bytes);
+    if extent.is_rough {
+        return vec![(1.0, within(extent.pages.into(), real))];
+    }
+    let units = u64::from(question.pages / candidate.pages_per_block.max(1));
+    let pages = within((units * UNIT_PAGES_MIN).max(extent.pages.into()), real);
+    let more = (1.0 - f64::from(pages) / real as f64) / f64::from(SMALLER - 1);
+    if more <= 0.0 {
+        return vec![(1.0, pages)];
+    }
+    vec![(1.0 + more, pages), (-more, pages / SMALLER)]
+}
+
+/// So many pages, and no more than the real drive has.
+fn within(pages: u64, real: u64) -> u32 {
+    pages.min(real).try_into().unwrap_or(u32::MAX)
+}
