@@ -126,8 +126,9 @@ proptest! {
                 let of = |batch: &RequestBatch, index: usize| (batch.op[index], batch.lba[index], batch.sectors[index]);
                 prop_assert_eq!(of(&found, place), of(&batch, *index));
                 prop_assert_eq!(found.time_us[place], batch.time_us[*index] / unit_us * unit_us);
-                let name = &source.volumes()[found.volume[place] as usize];
-                prop_assert_eq!(name, &batch.volume[*index].to_string());
+                // Volumes whose names are numbers have these.
+                prop_assert!(source.volumes().is_empty());
+                prop_assert_eq!(found.volume[place], batch.volume[*index]);
             }
         }
     }
