@@ -322,6 +322,14 @@ fn selects_none(
     page_bytes: u32,
 ) -> ExperimentsError {
     let facts = volumes.iter().filter_map(|volume| volume.facts.as_ref());
+    let unread = volumes.iter().find(|volume| volume.facts.is_none());
+    if let Some(volume) = unread.filter(|_| facts.clone().next().is_none()) {
+        return SimError::Unusable {
+            what: format!("no volume could be looked at: volume {}", volume.volume.name),
+            remedy: volume.volume.problems.join("; "),
+        }
+        .into();
+    }
     let footprint = facts.map(|facts| facts.footprint_pages).max().unwrap_or(0);
     SimError::Unusable {
         what: format!(
