@@ -25,6 +25,7 @@ pub mod lmcache;
 pub mod lsm;
 pub mod mix;
 pub mod oltp;
+mod page_source;
 mod part;
 pub mod parts;
 mod requests;
@@ -44,10 +45,10 @@ pub mod zones;
 use areas::Area;
 use ftlab_spec::{Spec, SpecError};
 use ftlab_trace::{
-    Contents, OpenOptions, RequestBatch, Skipped, Space, TRIAL, TraceError, TraceMetadata,
-    TraceSource, format, pages, trace_identity,
+    Contents, OpenOptions, Space, TRIAL, TraceError, TraceSource, format, pages, trace_identity,
 };
 use generator::{End, Make};
+use page_source::source_of;
 use parts::{Part, Parts, seed_of};
 use sequence::Sequence;
 use std::collections::BTreeSet;
@@ -57,6 +58,7 @@ pub use arbiter::Arbiter;
 pub use clients::Clients;
 pub use generator::GeneratorInfo;
 pub use sequence::Work;
+pub use trace_like::SideBySide;
 pub use transactions::TransactionSource;
 pub use write_watch::WriteWatch;
 
@@ -120,16 +122,7 @@ fn build_watched(
     space: &Space,
     watch: Option<WriteWatch>,
 ) -> Result<Box<dyn TraceSource>, TraceError> {
-    let sequence = build_sequence(spec, space)?;
-    let page_sectors = pages::page_sectors(space.page_bytes)?;
-    let mut metadata = TraceMetadata { format: spec.to_string(), ..TraceMetadata::default() };
-    metadata.device_bytes = Some(space.logical_pages * u64::from(space.page_bytes));
-    metadata.properties.insert("generator".into(), spec.to_string());
-    metadata.properties.insert("seed".into(), space.seed.to_string());
-    let properties = sequence.properties().into_iter();
-    metadata.properties.extend(properties.map(|(name, value)| (name.to_owned(), value)));
-    let skipped = Skipped::default();
-    Ok(Box::new(PageSource { sequence, page_sectors, metadata, skipped, watch }))
+    source_of(spec.to_string(), build_sequence(spec, space)?, space, watch)
 }
 
 /// What watches the generator that `spec` names, if it has no end; an error if it cannot write either.
@@ -330,34 +323,4 @@ fn sequences(parts: &Parts, space: &Space) -> Result<Vec<Sequence>, TraceError> 
         sequence(&part.spec, &Space { seed, ..*space })
     };
     parts.0.iter().zip(seeds).map(of_part).collect()
-}
-
-/// A sequence of pages as a source of requests.
-struct PageSource {
-    sequence: Sequence,
-    page_sectors: u32,
-    metadata: TraceMetadata,
-    skipped: Skipped,
-    /// If it has no end, and is read until pages are written.
-    watch: Option<WriteWatch>,
-}
-
-impl TraceSource for PageSource {
-    fn metadata(&self) -> &TraceMetadata {
-        &self.metadata
-    }
-
-    fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
-        batch.clear();
-        let has_more = self.sequence.next_requests(batch, self.page_sectors)?;
-        if let Some(watch) = &mut self.watch {
-            watch.see(batch);
-            watch.check(&self.metadata.format)?;
-        }
-        Ok(has_more)
-    }
-
-    fn skipped(&self) -> &Skipped {
-        &self.skipped
-    }
 }

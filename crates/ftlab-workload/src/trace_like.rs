@@ -36,7 +36,10 @@
 
 mod copy;
 mod past;
+mod side_by_side;
 mod survey;
+
+pub use side_by_side::SideBySide;
 
 use super::file_name::FileName;
 use super::generator::{End, GeneratorInfo, Make};
@@ -142,12 +145,11 @@ impl TraceLike {
 
     /// The error of a trace that has become shorter since it was read first.
     fn changed(&self) -> TraceError {
-        let Survey { path, requests, .. } = &*self.survey;
+        let Survey { origin, requests, .. } = &*self.survey;
         TraceError::Unsupported {
             what: format!(
                 "{}, which had {requests} requests and now has {},",
-                path.display(),
-                self.next
+                origin.name, self.next
             ),
             remedy: "give a trace that nothing writes to".into(),
         }

@@ -3,7 +3,8 @@
 
 use ftlab_trace::Stamp;
 use ftlab_trace::pages::{self, PageSink, SECTOR_BYTES, expand};
-use ftlab_trace::{Op, OpenOptions, RequestBatch, TraceError, TraceSource, address_range, open};
+use ftlab_trace::{Op, OpenOptions, RequestBatch, TraceError, TraceSource, address_range_of, open};
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,15 +24,51 @@ pub(super) struct Unit {
     pub(super) is_part: bool,
 }
 
+/// Hands out the requests of a trace, from the first to the last.
+type Open = dyn Fn() -> Result<Box<dyn TraceSource>, TraceError> + Send + Sync;
+
+/// Where a trace comes from.
+#[derive(Clone)]
+pub(super) struct Origin {
+    /// Its name for messages.
+    pub(super) name: String,
+    open: Arc<Open>,
+}
+
+impl Origin {
+    pub(super) fn new(
+        name: impl Into<String>,
+        open: impl Fn() -> Result<Box<dyn TraceSource>, TraceError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), open: Arc::new(open) }
+    }
+
+    /// The file at `path`, in a format that is recognised, without its times.
+    fn of_file(path: &Path, page_bytes: u32) -> Self {
+        let (name, path) = (path.display().to_string(), path.to_owned());
+        let options = OpenOptions { page_bytes, need_time: false, ..OpenOptions::default() };
+        Self::new(name, move || open(&path, &options))
+    }
+}
+
+impl fmt::Debug for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Origin").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 /// A trace as a whole.
 #[derive(Debug)]
 pub(super) struct Survey {
-    pub(super) path: PathBuf,
-    pub(super) page_bytes: u32,
+    pub(super) origin: Origin,
+    page_bytes: u32,
     /// Pages of the drive that the trace is of.
     pub(super) drive_pages: u64,
-    /// Requests that are not reads.
+    /// Requests that are not reads, and those of them that write.
     pub(super) requests: u64,
+    pub(super) write_requests: u64,
+    /// Whether they name streams.
+    pub(super) has_streams: bool,
     /// In the order of their addresses.
     pub(super) units: Vec<Unit>,
     /// The unit of each page; [`NONE`] if it is never written.
@@ -39,14 +76,10 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Opens the trace, without its times.
+    /// Opens the trace.
     pub(super) fn open(&self) -> Result<Box<dyn TraceSource>, TraceError> {
-        open(&self.path, &options(self.page_bytes))
+        (self.origin.open)()
     }
-}
-
-fn options(page_bytes: u32) -> OpenOptions {
-    OpenOptions { page_bytes, need_time: false, ..OpenOptions::default() }
 }
 
 /// Writes of each page, and how many of them are in one request with the next page.
@@ -105,47 +138,48 @@ impl Counter {
 /// The trace at `path` in pages of `page_bytes`; remembered, because it is asked for again as a run is
 /// prepared.
 pub(super) fn of(path: &Path, page_bytes: u32) -> Result<Arc<Survey>, TraceError> {
-    static KNOWN: Mutex<Vec<(Option<Stamp>, Arc<Survey>)>> = Mutex::new(Vec::new());
+    type Known = (PathBuf, Option<Stamp>, Arc<Survey>);
+    static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let stamp = fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata));
-    let of = (path, page_bytes);
-    let is_it = |(known, survey): &&(Option<Stamp>, Arc<Survey>)| {
-        (survey.path.as_path(), survey.page_bytes) == of && *known == stamp
-    };
-    if let Some((_, survey)) = known().iter().find(is_it) {
+    let is_of = |(known, _, survey): &Known| known == path && survey.page_bytes == page_bytes;
+    if let Some((.., survey)) = known().iter().find(|one| is_of(one) && one.1 == stamp) {
         return Ok(Arc::clone(survey));
     }
-    let survey = Arc::new(read(path, page_bytes)?);
+    let survey = Arc::new(read(Origin::of_file(path, page_bytes), page_bytes)?);
     let mut known = known();
-    known.retain(|(_, old)| (old.path.as_path(), old.page_bytes) != of);
-    known.push((stamp, Arc::clone(&survey)));
+    known.retain(|one| !is_of(one));
+    known.push((path.to_owned(), stamp, Arc::clone(&survey)));
     Ok(survey)
 }
 
-fn read(path: &Path, page_bytes: u32) -> Result<Survey, TraceError> {
+/// The trace of `origin` in pages of `page_bytes`.
+pub(super) fn read(origin: Origin, page_bytes: u32) -> Result<Survey, TraceError> {
     let page_sectors = pages::page_sectors(page_bytes)?;
-    let drive_pages = drive_pages(path, page_bytes)?;
+    let drive_pages = drive_pages(&origin, page_bytes)?;
     if drive_pages >= u64::from(NONE) {
         return Err(TraceError::Unsupported {
-            what: format!("{} of a drive of {drive_pages} pages", path.display()),
+            what: format!("{} of a drive of {drive_pages} pages", origin.name),
             remedy: format!(
                 "trace-like works with fewer than {NONE}: close its gaps with ftlab convert \
                  --compact, or give larger pages"
             ),
         });
     }
-    let mut source = open(path, &options(page_bytes))?;
+    let mut source = (origin.open)()?;
     let mut batch = RequestBatch::new();
     let mut counter = Counter { page_writes: 0, counts: Vec::new() };
-    let mut requests = 0;
+    let (mut requests, mut write_requests, mut has_streams) = (0, 0, false);
     while source.next_batch(&mut batch)? {
         drop_reads(&mut batch);
         requests += batch.len() as u64;
+        write_requests += batch.op.iter().filter(|op| **op == Op::Write).count() as u64;
+        has_streams |= batch.stream.iter().any(|stream| *stream > 0);
         expand(&batch, page_sectors, &mut counter)?;
     }
     if counter.page_writes == 0 {
         return Err(TraceError::Unsupported {
-            what: format!("{}, which has no writes,", path.display()),
+            what: format!("{}, which has no writes,", origin.name),
             remedy: "give a trace that writes".into(),
         });
     }
@@ -155,10 +189,12 @@ fn read(path: &Path, page_bytes: u32) -> Result<Survey, TraceError> {
         unit_of[unit.first as usize..(unit.first + unit.pages) as usize].fill(number);
     }
     Ok(Survey {
-        path: path.to_owned(),
+        origin,
         page_bytes,
         drive_pages: drive_pages.max(unit_of.len() as u64),
         requests,
+        write_requests,
+        has_streams,
         units,
         unit_of,
     })
@@ -173,12 +209,11 @@ pub(super) fn drop_reads(batch: &mut RequestBatch) {
 }
 
 /// Pages of the drive, as the trace says, or else up to the highest address.
-fn drive_pages(path: &Path, page_bytes: u32) -> Result<u64, TraceError> {
-    let options = options(page_bytes);
-    let told = open(path, &options)?.metadata().device_bytes;
-    let bytes = match told {
+fn drive_pages(origin: &Origin, page_bytes: u32) -> Result<u64, TraceError> {
+    let mut source = (origin.open)()?;
+    let bytes = match source.metadata().device_bytes {
         Some(bytes) => bytes,
-        None => address_range(path, &options)?.end_sector.saturating_mul(SECTOR_BYTES),
+        None => address_range_of(source.as_mut())?.end_sector.saturating_mul(SECTOR_BYTES),
     };
     Ok(bytes.div_ceil(u64::from(page_bytes)).max(1))
 }
