@@ -18,6 +18,9 @@
 //! # Parameters
 //! Sizes as shares of the drive, so that any drive will do; the defaults are RocksDB's on a drive of 8 GiB.
 //!
+//! With `streams`, the log is stream 1, level 0 is stream 2, and each sorted level has one of its own from 3 on, as a host
+//! with placement handles would name them; flushes have stream 0.
+//!
 //! # What is simplified
 //! Every record has the same size, and nothing is compressed. One compaction runs at a time, and none
 //! stalls. A log that is not synchronised is deleted before it reaches the drive: leave `wal` off for
@@ -64,6 +67,8 @@ ftlab_spec::parameters! {
         wal: bool = true, "wal", from "RocksDB";
         /// Whether deleted files are trimmed.
         trim: bool = true, "trim", from "ext4 mounted with discard";
+        /// Whether requests name a stream for the log, for level 0, and for each sorted level.
+        streams: bool = false, "streams", from "our choice";
     }
 }
 
@@ -76,6 +81,15 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     end: End::Never,
     make: Make::Parameters { resolve: LsmParameters::resolve, build, areas: |_, _| Ok(Vec::new()) },
 };
+
+/// The stream of the log, and that of level 0.
+const LOG: u16 = 1;
+const LEVEL0: u16 = 2;
+
+/// The stream of a sorted level; the first is 0.
+fn stream_of(sorted_level: usize) -> u16 {
+    LEVEL0 + 1 + sorted_level as u16
+}
 
 /// Pages of a request at most: 1 MiB of 4 KiB, RocksDB's write buffer for files.
 const REQUEST_PAGES: u32 = 256;
@@ -105,8 +119,9 @@ struct Lsm {
     memtable_keys: usize,
     logs: bool,
     trims: bool,
+    names_streams: bool,
     /// Files of the initial load that have not been written yet, the next one last.
-    to_load: Vec<Vec<Extent>>,
+    to_load: Vec<Table>,
     load_pages: u64,
 }
 
@@ -158,15 +173,22 @@ impl Lsm {
             memtable_keys,
             logs: parameters.wal,
             trims: parameters.trim,
+            names_streams: parameters.streams,
             to_load: Vec::new(),
             load_pages: 0,
         };
         let all: Vec<u32> = (0..keys).collect();
-        let last: Vec<Table> =
-            all.chunks(memtable_keys).map(|keys| lsm.table(keys.to_vec())).collect();
-        lsm.to_load = last.iter().rev().map(|table| table.extents.clone()).collect();
-        let pages = lsm.to_load.iter().flatten().map(|(_, pages)| u64::from(*pages));
-        lsm.load_pages = pages.sum();
+        let last_level = shape.sorted_levels(all.len()) - 1;
+        let last: Vec<Table> = all
+            .chunks(memtable_keys)
+            .map(|keys| lsm.table(keys.to_vec(), stream_of(last_level)))
+            .collect();
+        lsm.to_load = last.iter().rev().cloned().collect();
+        for table in &mut lsm.to_load {
+            table.keys = Vec::new();
+        }
+        let extents = lsm.to_load.iter().flat_map(|table| &table.extents);
+        lsm.load_pages = extents.map(|(_, pages)| u64::from(*pages)).sum();
         lsm.levels = Levels::new(shape, last);
         Ok(lsm)
     }
@@ -176,10 +198,22 @@ impl Lsm {
     }
 
     /// A file for these keys.
-    fn table(&mut self, keys: Vec<u32>) -> Table {
+    fn table(&mut self, keys: Vec<u32>, stream: u16) -> Table {
         let pages = self.pages_of(keys.len());
         let extents = self.space.allocate(pages).expect("`new` made sure of the room");
-        Table { keys, extents }
+        Table { keys, extents, stream }
+    }
+
+    /// Adds a request, of a stream if requests name one.
+    fn push(&self, op: Op, (lba, sectors): (u64, u64), stream: u16, out: &mut RequestBatch) {
+        out.push(op, lba, sectors as u32);
+        if self.names_streams {
+            out.stream.push(stream);
+        }
+    }
+
+    fn flush(&self, out: &mut RequestBatch) {
+        self.push(Op::Flush, (0, 0), 0, out);
     }
 
     fn sectors(&self, pages: u32) -> u64 {
@@ -187,21 +221,23 @@ impl Lsm {
     }
 
     /// The requests that write a file.
-    fn write(&self, extents: &[Extent], out: &mut RequestBatch) {
-        for (first, pages) in extents {
+    fn write(&self, table: &Table, out: &mut RequestBatch) {
+        for (first, pages) in &table.extents {
             for start in (0..*pages).step_by(REQUEST_PAGES as usize) {
                 let length = REQUEST_PAGES.min(pages - start);
-                out.push(Op::Write, self.sectors(first + start), self.sectors(length) as u32);
+                let sectors = (self.sectors(first + start), self.sectors(length));
+                self.push(Op::Write, sectors, table.stream, out);
             }
         }
     }
 
     /// Deletes a file.
-    fn delete(&mut self, extents: &[Extent], out: &mut RequestBatch) {
+    fn delete(&mut self, extents: &[Extent], stream: u16, out: &mut RequestBatch) {
         for extent in extents {
             self.space.release(*extent);
             if self.trims {
-                out.push(Op::Trim, self.sectors(extent.0), self.sectors(extent.1) as u32);
+                let sectors = (self.sectors(extent.0), self.sectors(extent.1));
+                self.push(Op::Trim, sectors, stream, out);
             }
         }
     }
@@ -213,11 +249,11 @@ impl Lsm {
         let log = if self.logs { self.write_log(out) } else { Vec::new() };
         keys.sort_unstable();
         keys.dedup();
-        let table = self.table(keys);
-        self.write(&table.extents, out);
-        out.push(Op::Flush, 0, 0);
+        let table = self.table(keys, LEVEL0);
+        self.write(&table, out);
+        self.flush(out);
         self.levels.flush(table);
-        self.delete(&log, out);
+        self.delete(&log, LOG, out);
     }
 
     /// A log of as many records as a memtable holds, one write a record; the page in which a record
@@ -234,8 +270,8 @@ impl Lsm {
             while at < end && written < self.memtable_keys {
                 let after = (at + self.record_bytes).min(end);
                 let sectors = after.div_ceil(sector_bytes) - at / sector_bytes;
-                out.push(Op::Write, start + at / sector_bytes, sectors as u32);
-                out.push(Op::Flush, 0, 0);
+                self.push(Op::Write, (start + at / sector_bytes, sectors), LOG, out);
+                self.flush(out);
                 (at, written) = (after, written + 1);
             }
         }
@@ -246,14 +282,15 @@ impl Lsm {
     fn compact(&mut self, out: &mut RequestBatch) -> bool {
         let Some(compaction) = self.levels.pick() else { return false };
         let merged = self.levels.merge(&compaction);
-        let tables: Vec<Table> = merged.into_iter().map(|keys| self.table(keys)).collect();
+        let stream = stream_of(compaction.level);
+        let tables: Vec<Table> = merged.into_iter().map(|keys| self.table(keys, stream)).collect();
         for table in &tables {
-            self.write(&table.extents, out);
+            self.write(table, out);
         }
-        out.push(Op::Flush, 0, 0);
+        self.flush(out);
         self.levels.install(&compaction, tables);
         for table in &compaction.inputs {
-            self.delete(&table.extents, out);
+            self.delete(&table.extents, table.stream, out);
         }
         true
     }
@@ -276,8 +313,8 @@ fn interleave(one: &RequestBatch, other: &RequestBatch, out: &mut RequestBatch) 
 
 impl Steps for Lsm {
     fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError> {
-        if let Some(extents) = self.to_load.pop() {
-            self.write(&extents, out);
+        if let Some(table) = self.to_load.pop() {
+            self.write(&table, out);
             return Ok(true);
         }
         let (mut compaction, mut memtable) = (RequestBatch::new(), RequestBatch::new());
@@ -355,6 +392,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn each_level_has_a_stream_and_nothing_else_changes() {
+        let plain = LsmParameters { memtable: 0.01, ..LsmParameters::default() };
+        let named = LsmParameters { streams: true, ..plain.clone() };
+        let (mut plain, mut named) = (lsm(&plain, 20_000), lsm(&named, 20_000));
+        let (mut one, mut other) = (RequestBatch::new(), RequestBatch::new());
+        let mut written = std::collections::BTreeMap::<u16, u64>::new();
+        let mut owner = std::collections::BTreeMap::<u64, u16>::new();
+        for _ in 0..300 {
+            one.clear();
+            other.clear();
+            assert!(plain.step(&mut one).unwrap() && named.step(&mut other).unwrap());
+            assert!(one.iter().eq(other.iter()) && one.stream.is_empty());
+            assert_eq!(other.stream.len(), other.len());
+            for ((op, lba, sectors), stream) in other.iter().zip(&other.stream) {
+                match op {
+                    Op::Write => {
+                        *written.entry(*stream).or_default() += u64::from(sectors);
+                        owner.insert(lba, *stream);
+                    }
+                    // What is trimmed has the stream that wrote it.
+                    Op::Trim => assert_eq!(owner.remove(&lba), Some(*stream)),
+                    _ => assert_eq!(*stream, 0),
+                }
+            }
+        }
+        // The log, level 0, and three sorted levels, of which the last is merged into most.
+        let streams: Vec<u16> = written.keys().copied().collect();
+        assert_eq!(streams, [LOG, LEVEL0, 3, 4, 5], "{written:?}");
+        assert!(written[&5] > written[&4] && written[&4] > written[&3], "{written:?}");
     }
 
     #[test]

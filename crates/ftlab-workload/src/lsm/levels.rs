@@ -8,6 +8,8 @@ use std::ops::Range;
 pub(super) struct Table {
     pub(super) keys: Vec<u32>,
     pub(super) extents: Vec<Extent>,
+    /// The stream of its level.
+    pub(super) stream: u16,
 }
 
 impl Table {
@@ -33,6 +35,18 @@ pub(super) struct Shape {
     pub(super) ratio: f64,
 }
 
+impl Shape {
+    /// Sorted levels of a tree of so many keys, one at least.
+    pub(super) fn sorted_levels(&self, keys: usize) -> usize {
+        let (mut size, mut levels) = (keys as f64, 1);
+        while size > self.base_keys {
+            size /= self.ratio;
+            levels += 1;
+        }
+        levels
+    }
+}
+
 /// Files that are compacted, taken out of the tree, and the level that the result goes to.
 #[derive(Debug)]
 pub(super) struct Compaction {
@@ -55,12 +69,9 @@ impl Levels {
     /// growing size need: each by `ratio` smaller than the next, until one is no larger than
     /// `base_keys`.
     pub(super) fn new(shape: Shape, last: Vec<Table>) -> Self {
-        let mut size = last.iter().map(|table| table.keys.len()).sum::<usize>() as f64;
-        let mut sorted = vec![last];
-        while size > shape.base_keys {
-            size /= shape.ratio;
-            sorted.insert(0, Vec::new());
-        }
+        let keys = last.iter().map(|table| table.keys.len()).sum();
+        let mut sorted = vec![Vec::new(); shape.sorted_levels(keys) - 1];
+        sorted.push(last);
         Self { shape, level0: Vec::new(), sorted }
     }
 
@@ -178,7 +189,7 @@ mod tests {
     const SHAPE: Shape = Shape { file_keys: 100, level0_files: 2, base_keys: 200.0, ratio: 10.0 };
 
     fn table(keys: impl Iterator<Item = u32>) -> Table {
-        Table { keys: keys.collect(), extents: Vec::new() }
+        Table { keys: keys.collect(), ..Table::default() }
     }
 
     #[test]
