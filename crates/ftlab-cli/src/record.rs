@@ -36,10 +36,14 @@ pub(crate) struct RecordArgs {
     /// The trace to write; .parquet stores device size, command, time and phases.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// The stream (placement handle) of files, with --dir: of those with a name such as *.sst, or of all below a
-    /// directory, as wal/=1. The first pattern that matches counts; other files have stream 0.
-    #[arg(long, value_name = "PATTERN=STREAM", conflicts_with = "device")]
+    /// The stream (placement handle) of files: of those with a name such as *.sst, or of all below a directory, as wal/=1.
+    /// The first pattern that matches counts; other files have stream 0. With --device, by where the files of a file system
+    /// on it lie (ext4, XFS, F2FS), which requires filefrag.
+    #[arg(long, value_name = "PATTERN=STREAM")]
     stream: Vec<FileStream>,
+    /// Also records reads: of the device, or the calls that read files of the directory.
+    #[arg(long)]
+    reads: bool,
     #[command(flatten)]
     of_device: DeviceArgs,
     /// Writes the summary as JSON to standard output; the output of the command goes to standard
@@ -60,9 +64,6 @@ struct DeviceArgs {
     /// Memory for events waiting to be read, per processor.
     #[arg(long, value_name = "SIZE", default_value = "8MiB", conflicts_with = "dir")]
     buffer: ByteSize,
-    /// Also records reads of the device.
-    #[arg(long, conflicts_with = "dir")]
-    reads: bool,
     /// Does not write back what the command leaves in the page cache.
     #[arg(long, conflicts_with = "dir")]
     no_sync: bool,
@@ -100,8 +101,9 @@ fn options(args: &RecordArgs) -> Result<Options, CliError> {
         (Some(path), _) => Target::Device {
             path: path.clone(),
             buffer_bytes: buffer(args.of_device.buffer)?,
-            reads: args.of_device.reads,
+            reads: args.reads,
             sync: !args.of_device.no_sync,
+            streams: args.stream.clone(),
         },
         (None, Some(_)) if args.command.is_empty() => {
             return Err(CliError::usage(
@@ -109,9 +111,11 @@ fn options(args: &RecordArgs) -> Result<Options, CliError> {
                  recorded without one",
             ));
         }
-        (None, Some(directory)) => {
-            Target::Directory { path: directory.clone(), streams: args.stream.clone() }
-        }
+        (None, Some(directory)) => Target::Directory {
+            path: directory.clone(),
+            streams: args.stream.clone(),
+            reads: args.reads,
+        },
         (None, None) => return Err(CliError::usage("name a --device or a --dir")),
     };
     Ok(Options {

@@ -66,6 +66,15 @@ pub enum RecordError {
         /// What the system says.
         source: io::Error,
     },
+    /// filefrag is missing.
+    #[error(
+        "filefrag, which --stream of a --device needs, cannot be started ({source}); install it (apt-get install \
+         e2fsprogs, dnf install e2fsprogs), or leave out --stream"
+    )]
+    NoFilefrag {
+        /// What the system says.
+        source: io::Error,
+    },
     /// strace ended without having seen the command.
     #[error(
         "strace could not start the command, for the reason above; check its name, allow tracing (in a \

@@ -20,9 +20,10 @@ mod files;
 mod footprint;
 mod phases;
 mod recording;
+mod streams;
 mod summary;
 
 pub use error::RecordError;
-pub use files::FileStream;
 pub use recording::{Observer, Options, State, Status, Target, record};
+pub use streams::FileStream;
 pub use summary::{DeviceComparison, FileTotals, SectorCounts, Summary};

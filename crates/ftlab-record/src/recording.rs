@@ -2,9 +2,9 @@
 
 use crate::capture::{Captured, Stop};
 use crate::command::{self, Running, Signals};
-use crate::files::FileStream;
 use crate::footprint::Footprint;
 use crate::phases::{self, Phases};
+use crate::streams::FileStream;
 use crate::summary::Summary;
 use crate::{RecordError, device, files};
 use ftlab_trace::pages::expand;
@@ -37,13 +37,17 @@ pub enum Target {
         reads: bool,
         /// Whether to write back the page cache at the end.
         sync: bool,
+        /// The streams of the files on it, by where they lie; requests name none if there are none.
+        streams: Vec<FileStream>,
     },
-    /// Every call by which the command writes files below a directory.
+    /// Every call by which the command writes files below a directory, or reads them.
     Directory {
         /// The directory.
         path: PathBuf,
         /// The streams of its files; requests name none if there are none.
         streams: Vec<FileStream>,
+        /// Whether to record reads too.
+        reads: bool,
     },
 }
 
@@ -102,17 +106,19 @@ pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary,
     let signals = command::signals()?;
     let start = Instant::now();
     let (mut capture, command) = match &options.target {
-        Target::Device { path, buffer_bytes, reads, sync } => {
+        Target::Device { path, buffer_bytes, reads, sync, streams } => {
             let options_of_device = device::Options {
                 buffer_bytes: *buffer_bytes,
                 reads: *reads,
                 sync: *sync,
+                streams,
                 out: &options.out,
             };
             device::start(path, &options_of_device, start, sender, &options.command)?
         }
-        Target::Directory { path, streams } => {
-            files::start(path, streams, start, sender, &options.command)?
+        Target::Directory { path, streams, reads } => {
+            let options_of_files = files::Options { streams, reads: *reads };
+            files::start(path, &options_of_files, start, sender, &options.command)?
         }
     };
     let recording = Recording::start(options, start, sink, signals, command);
@@ -137,6 +143,8 @@ struct Recording {
     footprint: Footprint,
     /// Whether there was more than flushes; writing back the page cache causes a flush.
     has_data: bool,
+    /// Whether a request had a stream other than 0.
+    has_stream: bool,
     running: Running,
     /// Time and number of page writes at the last report.
     last_report: (Instant, u64),
@@ -164,6 +172,7 @@ impl Recording {
             start,
             footprint: Footprint::default(),
             has_data: false,
+            has_stream: false,
             running,
             last_report: (start, 0),
             named_phases,
@@ -228,6 +237,7 @@ impl Recording {
 
     fn take(&mut self, batch: &RequestBatch) -> Result<(), RecordError> {
         self.has_data |= batch.op.iter().any(|op| *op != Op::Flush);
+        self.has_stream |= batch.stream.iter().any(|stream| *stream > 0);
         expand(batch, PAGE_SECTORS, &mut self.footprint)?;
         Ok(self.sink.write(batch)?)
     }
@@ -251,7 +261,7 @@ impl Recording {
     }
 
     /// Completes the trace.
-    fn finish(mut self, options: &Options, captured: Captured) -> Result<Summary, RecordError> {
+    fn finish(mut self, options: &Options, mut captured: Captured) -> Result<Summary, RecordError> {
         // A capture may end by itself, just before its command does.
         while self.running.is_running()? {
             std::thread::sleep(TICK);
@@ -264,6 +274,13 @@ impl Recording {
         let requests = self.sink.requests();
         if !self.has_data {
             return Err(RecordError::NothingWritten { target, remedy });
+        }
+        if !self.has_stream && !streams(&options.target).is_empty() {
+            captured.warnings.push(
+                "no request was of a file that a --stream names; check the patterns, and that the file system is ext4, XFS \
+                 or F2FS on this very device"
+                    .into(),
+            );
         }
         let exit_code = self.running.exit().map(command::exit_code);
         let mut say = |key: &str, value: String| self.sink.annotate(key, value);
@@ -308,6 +325,12 @@ fn prepared(mut command: Command, options: &Options, phases: &Phases) -> Command
 
 fn first_word(command: &[OsString]) -> String {
     command.first().map_or_else(String::new, |word| word.to_string_lossy().into_owned())
+}
+
+fn streams(target: &Target) -> &[FileStream] {
+    match target {
+        Target::Device { streams, .. } | Target::Directory { streams, .. } => streams,
+    }
 }
 
 fn target(target: &Target) -> (String, &'static str) {

@@ -111,6 +111,31 @@ impl BlockDevice {
         depth < DEPTH_MAX && slaves.any(|slave| self.is_below(&slave, depth + 1))
     }
 
+    /// Where file systems on the device, or on partitions of it, are mounted, and the sector at which each begins; those on
+    /// devices that are made of it (device mapper, RAID) are left out.
+    pub(super) fn file_systems(&self) -> Vec<(PathBuf, u64)> {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let mut known = Vec::new();
+        let found = mounts.lines().filter_map(|line| {
+            let number = parse_number(line.split(' ').nth(2)?)?;
+            let sysfs = sysfs_of(rustix::fs::makedev(number.0, number.1))?;
+            let first = if sysfs == self.sysfs {
+                0
+            } else if sysfs.parent() == Some(&self.sysfs) {
+                fs::read_to_string(sysfs.join("start")).ok()?.trim().parse().ok()?
+            } else {
+                return None;
+            };
+            // What is mounted in several places is one file system; what is mounted from within it is not all of it.
+            let is_whole = line.split(' ').nth(3) == Some("/");
+            let is_new = is_whole && !known.contains(&number);
+            known.extend(is_new.then_some(number));
+            let path = PathBuf::from(unescaped(line.split(' ').nth(4)?));
+            is_new.then_some((path, first))
+        });
+        found.collect()
+    }
+
     /// Writes back the page cache of the device and of file systems on it.
     pub(super) fn sync(&self) -> Result<(), RecordError> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();

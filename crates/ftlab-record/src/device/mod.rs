@@ -11,6 +11,7 @@
 mod block_device;
 mod event_format;
 mod events;
+mod extents;
 mod order;
 mod reader;
 mod ring_buffer;
@@ -18,6 +19,7 @@ mod tracefs;
 
 use crate::RecordError;
 use crate::capture::{Capture, Outlet, Stop};
+use crate::streams::FileStream;
 use block_device::BlockDevice;
 use event_format::EventFormat;
 use events::Events;
@@ -42,6 +44,8 @@ pub(crate) struct Options<'a> {
     pub(crate) reads: bool,
     /// Whether to write back the page cache at the end.
     pub(crate) sync: bool,
+    /// The streams of the files on it.
+    pub(crate) streams: &'a [FileStream],
     pub(crate) out: &'a Path,
 }
 
@@ -61,6 +65,10 @@ pub(crate) fn start(
     if device.holds(out_device) {
         return Err(RecordError::OutputOnDevice { out: options.out.into(), device: path.into() });
     }
+    let sender = match options.streams {
+        [] => sender,
+        streams => extents::start(device.clone(), streams.to_vec(), sender)?,
+    };
     let instance = Instance::new()?;
     let events = enable(&instance, &device, options)?;
     let stopping = Arc::new(AtomicBool::new(false));
@@ -73,11 +81,15 @@ pub(crate) fn start(
         let stopping = stopping.clone();
         move || reader.run(&stopping, Outlet::new(sender))
     });
-    let properties = BTreeMap::from([
+    let mut properties = BTreeMap::from([
         ("device".to_owned(), path.display().to_string()),
         ("device_bytes".to_owned(), bytes_of(device.sectors).to_string()),
         ("source".to_owned(), format!("trace point {}, clock mono", events.name)),
     ]);
+    if !options.streams.is_empty() {
+        let streams: Vec<_> = options.streams.iter().map(ToString::to_string).collect();
+        properties.insert("streams".to_owned(), streams.join(" "));
+    }
     let stop = Box::new(StopDevice { instance, device, stopping, sync: options.sync });
     let command = command.split_first().map(|(program, arguments)| {
         let mut command = Command::new(program);

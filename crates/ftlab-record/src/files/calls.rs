@@ -15,6 +15,9 @@ pub(super) const TRACED: &str = "write,writev,pwrite64,pwritev,pwritev2,read,rea
     fsync,fdatasync,sync,syncfs,fallocate,truncate,ftruncate,unlink,unlinkat,rename,renameat,\
     renameat2,link,linkat,chdir,fchdir,clone,clone3,fork,vfork,mmap,io_submit,io_uring_setup";
 
+/// Those that are traced too if reads are recorded.
+pub(super) const TRACED_READS: &str = "pread64,preadv,preadv2";
+
 /// No call writes more than this at once (read(2)).
 const BYTES_MAX: u64 = 0x7fff_f000;
 
@@ -23,6 +26,8 @@ pub(super) struct Calls {
     pub(super) tree: Tree,
     pub(super) processes: Processes,
     pub(super) blind_spots: BlindSpots,
+    /// Whether reads become requests.
+    reads: bool,
     /// The wall clock at the start of the trace.
     start_us: u64,
 }
@@ -32,6 +37,8 @@ pub(super) struct Calls {
 pub(super) struct BlindSpots {
     io_uring: u64,
     mapped: BTreeSet<String>,
+    /// Files that are read through mappings, if reads are recorded.
+    read_mapped: BTreeSet<String>,
     not_followed: BTreeMap<&'static str, u64>,
 }
 
@@ -53,6 +60,13 @@ impl BlindSpots {
                 self.mapped.len()
             ));
         }
+        if let Some(first) = self.read_mapped.first() {
+            warnings.push(format!(
+                "{} files were mapped for reading (the first by name is {first}), and reads through mappings are not in \
+                 the trace; record with --device to include them",
+                self.read_mapped.len()
+            ));
+        }
         let not_followed = self.not_followed.iter();
         warnings.extend(not_followed.map(|(what, times)| format!("{times} x {what} not followed")));
         warnings
@@ -60,9 +74,9 @@ impl BlindSpots {
 }
 
 impl Calls {
-    pub(super) fn new(tree: Tree, directory: String, start_us: u64) -> Self {
+    pub(super) fn new(tree: Tree, directory: String, start_us: u64, reads: bool) -> Self {
         let processes = Processes::new(directory);
-        Self { tree, processes, blind_spots: BlindSpots::default(), start_us }
+        Self { tree, processes, blind_spots: BlindSpots::default(), reads, start_us }
     }
 
     /// Adds the requests of a call to `batch`.
@@ -79,15 +93,18 @@ impl Calls {
                 self.write(&process, call.argument(0), offset, bytes, &mut to);
             }
             "copy_file_range" | "splice" => {
-                self.advance(&process, call.argument(0), call.argument(1), bytes);
+                self.read(&process, call.argument(0), call.argument(1), bytes, &mut to);
                 let offset = number(call.argument(3));
                 self.write(&process, call.argument(2), offset, bytes, &mut to);
             }
             "sendfile" => {
-                self.advance(&process, call.argument(1), call.argument(2), bytes);
+                self.read(&process, call.argument(1), call.argument(2), bytes, &mut to);
                 self.write(&process, call.argument(0), None, bytes, &mut to);
             }
-            "read" | "readv" => self.advance(&process, call.argument(0), "", bytes),
+            "read" | "readv" => self.read(&process, call.argument(0), "", bytes, &mut to),
+            "pread64" | "preadv" | "preadv2" => {
+                self.read(&process, call.argument(0), call.argument(3), bytes, &mut to);
+            }
             "lseek" => {
                 if let Some(open) = self.open_file(&process, call.argument(0)) {
                     open.position.set(returned);
@@ -197,13 +214,27 @@ impl Calls {
         }
     }
 
-    /// `bytes` were read; the position advances unless an offset was given.
-    fn advance(&mut self, process: &Process, argument: &str, offset: &str, bytes: u64) {
-        if number(offset).is_some() {
+    /// `bytes` were read at `offset`, or at the position of the open file, which advances.
+    fn read(
+        &mut self,
+        process: &Process,
+        argument: &str,
+        offset: &str,
+        bytes: u64,
+        to: &mut Requests<'_>,
+    ) {
+        let offset = number(offset);
+        if offset.is_some() && !self.reads {
             return;
         }
-        if let Some(open) = self.open_file(process, argument) {
-            open.position.set(open.position.get().saturating_add(bytes));
+        let Some(open) = self.open_file(process, argument) else { return };
+        let start = offset.unwrap_or_else(|| open.position.get());
+        let end = start.saturating_add(bytes);
+        if offset.is_none() {
+            open.position.set(end);
+        }
+        if self.reads {
+            self.tree.read(open.file, start..end, to);
         }
     }
 
@@ -213,13 +244,16 @@ impl Calls {
             let value = |name: &str| request.split_once(name).map(|(_, rest)| rest);
             let Some(fd) = value("aio_fildes=") else { continue };
             let opcode = value("aio_lio_opcode=").unwrap_or_default();
-            if opcode.starts_with("IOCB_CMD_PWRITE") {
-                let offset = value("aio_offset=").and_then(number);
-                let one = value("aio_nbytes=")
-                    .and_then(number)
-                    .filter(|_| !opcode.starts_with("IOCB_CMD_PWRITEV"));
+            let offset = value("aio_offset=");
+            let bytes = || {
+                let one = value("aio_nbytes=").and_then(number);
                 let parts = request.split("iov_len=").skip(1).filter_map(number).sum();
-                self.write(process, fd, offset, one.unwrap_or(parts), to);
+                one.filter(|_| !is_vector(opcode)).unwrap_or(parts)
+            };
+            if opcode.starts_with("IOCB_CMD_PWRITE") {
+                self.write(process, fd, offset.and_then(number), bytes(), to);
+            } else if opcode.starts_with("IOCB_CMD_PREAD") {
+                self.read(process, fd, offset.unwrap_or_default(), bytes(), to);
             } else if opcode.starts_with("IOCB_CMD_F") && self.open_file(process, fd).is_some() {
                 to.flush();
             }
@@ -264,9 +298,13 @@ impl Calls {
 
     fn map(&mut self, call: &Call<'_>) {
         let is_writable = call.argument(2).contains("PROT_WRITE");
+        let path = || Descriptor::parse(call.argument(4)).and_then(|descriptor| descriptor.path);
+        let ours = || path().filter(|path| self.tree.holds(path));
         if is_writable && call.argument(3).contains("MAP_SHARED") {
-            let path = Descriptor::parse(call.argument(4)).and_then(|descriptor| descriptor.path);
-            self.blind_spots.mapped.extend(path.filter(|path| self.tree.holds(path)));
+            self.blind_spots.mapped.extend(ours());
+        }
+        if self.reads && call.argument(2).contains("PROT_READ") {
+            self.blind_spots.read_mapped.extend(ours());
         }
     }
 
@@ -344,6 +382,11 @@ impl Calls {
             self.tree.grow(open.file, end);
         }
     }
+}
+
+/// Whether an asynchronous request is of several pieces of memory.
+fn is_vector(opcode: &str) -> bool {
+    ["IOCB_CMD_PWRITEV", "IOCB_CMD_PREADV"].iter().any(|vector| opcode.starts_with(vector))
 }
 
 fn descriptor(argument: &str) -> Option<i32> {

@@ -72,6 +72,13 @@ impl Layout {
         self.extents(bytes.start / SECTOR_BYTES..bytes.end.div_ceil(SECTOR_BYTES), each);
     }
 
+    /// Passes the sectors that hold `bytes` to `each`, as far as they are on the drive.
+    pub(super) fn read(&self, bytes: Range<u64>, each: impl FnMut(Extent)) {
+        if !bytes.is_empty() {
+            self.extents(bytes.start / SECTOR_BYTES..bytes.end.div_ceil(SECTOR_BYTES), each);
+        }
+    }
+
     /// Passes the sectors that `bytes` covers completely to `each`: they no longer contain data.
     pub(super) fn punch(&self, bytes: Range<u64>, each: impl FnMut(Extent)) {
         self.extents(bytes.start.div_ceil(SECTOR_BYTES)..bytes.end / SECTOR_BYTES, each);

@@ -11,13 +11,11 @@ mod call;
 mod calls;
 mod drive;
 mod processes;
-mod streams;
 mod tree;
-
-pub use streams::FileStream;
 
 use crate::RecordError;
 use crate::capture::{Capture, Captured, Outlet, Stop, is_set};
+use crate::streams::FileStream;
 use crate::summary::FileTotals;
 use call::{Call, Line, Lines};
 use calls::Calls;
@@ -41,15 +39,24 @@ use tree::Tree;
 const LINES_PER_BATCH: u32 = 256;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Starts recording the files below `path`, whose requests name `streams` if there are any; times are microseconds since `start`.
+/// What is recorded of the files.
+pub(crate) struct Options<'a> {
+    /// What requests name as streams, if there are any.
+    pub(crate) streams: &'a [FileStream],
+    /// Whether reads become requests.
+    pub(crate) reads: bool,
+}
+
+/// Starts recording the files below `path`; times are microseconds since `start`.
 pub(crate) fn start(
     path: &Path,
-    streams: &[FileStream],
+    options: &Options<'_>,
     start: Instant,
     sender: Sender<RequestBatch>,
     command: &[OsString],
 ) -> Result<(Capture, Option<Command>), RecordError> {
     let not_a_directory = |source| RecordError::NotADirectory { path: path.into(), source };
+    let Options { streams, reads } = *options;
     let root = path.canonicalize().map_err(not_a_directory)?;
     let tree = Tree::new(&root, streams.to_vec()).map_err(|error| match error {
         RecordError::Io { source, .. } => not_a_directory(source),
@@ -63,9 +70,9 @@ pub(crate) fn start(
     let pipe = directory.path().join("strace");
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
         .map_err(|e| broken(e.into()))?;
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    let lines = options.open(&pipe).map_err(broken)?;
+    let mut opening = OpenOptions::new();
+    opening.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let lines = opening.open(&pipe).map_err(broken)?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let start_us = now.saturating_sub(start.elapsed()).as_micros() as u64;
     let files_at_start = tree.count();
@@ -73,7 +80,7 @@ pub(crate) fn start(
     let reader = Reader { lines, ended: ended.clone(), _directory: directory };
     let here = here.to_string_lossy().into_owned();
     let thread = std::thread::spawn(move || {
-        let calls = Calls::new(tree, here, start_us);
+        let calls = Calls::new(tree, here, start_us, reads);
         reader.run(calls, files_at_start, Outlet::new(sender))
     });
     let version = String::from_utf8_lossy(&version.stdout);
@@ -87,15 +94,16 @@ pub(crate) fn start(
         properties.insert("streams".to_owned(), streams.join(" "));
     }
     let capture = Capture { thread, stop: Box::new(CommandEnded(ended)), properties };
-    Ok((capture, Some(strace(&pipe, command))))
+    Ok((capture, Some(strace(&pipe, reads, command))))
 }
 
 /// The command under strace, as our own child (`-D`), so that signals and its exit status are the
 /// same as without strace.
-fn strace(pipe: &Path, command: &[OsString]) -> Command {
+fn strace(pipe: &Path, reads: bool, command: &[OsString]) -> Command {
+    let more = if reads { format!(",{}", calls::TRACED_READS) } else { String::new() };
     let mut strace = Command::new("strace");
     strace.args(["-D", "-f", "--seccomp-bpf", "-ttt", "-y", "-s", "0", "-e", "signal=none"]);
-    strace.args(["-e", "abbrev=!io_submit", "-e"]).arg(format!("trace={}", calls::TRACED));
+    strace.args(["-e", "abbrev=!io_submit", "-e"]).arg(format!("trace={}{more}", calls::TRACED));
     strace.arg("-o").arg(pipe).arg("--").args(command);
     strace
 }

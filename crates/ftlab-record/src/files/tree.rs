@@ -1,8 +1,8 @@
 //! The files below the directory: their names, their sizes, and their places on the drive.
 
 use super::drive::{Chunks, Extent, Layout};
-use super::streams::{FileStream, stream_of};
 use crate::RecordError;
+use crate::streams::{FileStream, stream_of};
 use ftlab_trace::{Op, RequestBatch};
 use rustc_hash::FxHashMap;
 use std::fs;
@@ -171,6 +171,12 @@ impl Tree {
         file.is_written = true;
         file.size = file.size.max(bytes.end);
         file.layout.write(bytes, &mut self.drive, |extent| to.push(Op::Write, extent));
+    }
+
+    /// `bytes` of the file were read, as far as they were ever written.
+    pub(super) fn read(&self, file: usize, bytes: Range<u64>, to: &mut Requests<'_>) {
+        to.stream = self.stream(file);
+        self.files[file].layout.read(bytes, |extent| to.push(Op::Read, extent));
     }
 
     /// `bytes` of the file no longer contain data.

@@ -2,7 +2,7 @@
 
 use super::super::call::{Line, Lines};
 use super::*;
-use ftlab_trace::Op::{self, Flush, Trim, Write};
+use ftlab_trace::Op::{self, Flush, Read, Trim, Write};
 
 struct Session {
     calls: Calls,
@@ -16,12 +16,18 @@ impl Session {
         Self::with_streams(&[])
     }
 
+    fn with_reads() -> Self {
+        let mut session = Self::new();
+        session.calls.reads = true;
+        session
+    }
+
     fn with_streams(streams: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let streams = streams.iter().map(|text| text.parse().unwrap()).collect();
         let tree = Tree::new(directory.path(), streams).unwrap();
         let here = directory.path().to_string_lossy().into_owned();
-        let calls = Calls::new(tree, here, 1_000_000);
+        let calls = Calls::new(tree, here, 1_000_000, false);
         Self { calls, lines: Lines::default(), batch: RequestBatch::new(), directory }
     }
 
@@ -164,6 +170,30 @@ fn what_calls_do_not_show_is_said() {
     {
         assert!(warnings.contains(part), "{part:?} is not in {warnings}");
     }
+}
+
+#[test]
+fn reads_are_requests_where_they_are_asked_for() {
+    let text = r#"1 1.5 openat(AT_FDCWD<%>, "a", O_RDWR|O_CREAT, 0666) = 3<%/a>
+           1 1.5 pwrite64(3<%/a>, ""..., 8192, 0) = 8192
+           1 1.5 read(3<%/a>, ""..., 512) = 512
+           1 1.5 readv(3<%/a>, [{iov_base=""..., iov_len=1024}], 1) = 1024
+           1 1.5 pread64(3<%/a>, ""..., 4096, 4096) = 4096
+           1 1.5 pread64(3<%/a>, ""..., 4096, 65536) = 0
+           1 1.5 preadv(3<%/a>, [{iov_base=""..., iov_len=512}], 1, 512) = 512
+           1 1.5 io_submit(0x7f, 1, [{aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=3<%/a>, aio_buf=0x7f, aio_nbytes=1024, aio_offset=2048}]) = 1
+           1 1.5 mmap(NULL, 4096, PROT_READ, MAP_SHARED, 3<%/a>, 0) = 0x7f0000000000
+           1 1.5 write(3<%/a>, ""..., 512) = 512"#;
+    let mut session = Session::with_reads();
+    let found = session.run(text);
+    let reads = [(Read, 0, 1), (Read, 1, 2), (Read, 8, 8), (Read, 1, 1), (Read, 4, 2)];
+    assert_eq!(found[1..6], reads);
+    // The position is after what was read without an offset.
+    assert_eq!(found[6..], [(Write, 3, 1)]);
+    let warnings = session.calls.blind_spots.warnings().join("\n");
+    assert!(warnings.contains("1 files were mapped for reading"), "{warnings}");
+    let found = Session::new().run(text);
+    assert_eq!(found, [(Write, 0, 16), (Write, 3, 1)]);
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl FromStr for FileStream {
 }
 
 /// The stream of the file at `path`, below the directory: that of the first pattern that matches, or else 0.
-pub(super) fn stream_of(streams: &[FileStream], path: &str) -> u16 {
+pub(crate) fn stream_of(streams: &[FileStream], path: &str) -> u16 {
     streams.iter().find(|of| of.matches(path)).map_or(0, |of| of.stream)
 }
 
