@@ -123,7 +123,7 @@ target/tools/bin/typos: | setup-python
 	$(PYTHON) -m venv target/tools
 	target/tools/bin/pip install --quiet typos==1.52.0
 
-release: setup-system target/tools/bin/maturin ## builds wheel, static program, bill of materials and checksums in target/release-VERSION
+release: setup-system target/tools/bin/maturin ## builds wheel, static program, image, bill of materials and checksums in target/release-VERSION
 	scripts/release.sh
 
 target/tools/bin/maturin: | setup-python

@@ -58,6 +58,10 @@ cp "${CARGO_TARGET_DIR:-target}/$host/dist/ftlab" CHANGELOG.md CITATION.cff LICE
 tar --directory "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
 	--create "$folder" | gzip --no-name -9 > "$out/$folder.tar.gz"
 
+say "the image"
+image=$out/$folder-oci.tar
+scripts/image.py pack "$work/$folder/ftlab" "$version" "$image"
+
 say "trying them"
 if found=$(grep --recursive --files-with-matches --text --fixed-strings \
 	--regexp="$PWD/" --regexp="$registry/" "$work/$name" "$work/$folder"); then
@@ -73,6 +77,19 @@ for command in "$work/$folder/ftlab" "$work/venv/bin/ftlab"; do
 	"$command" run uniform --logical 256MiB --fill random --ftl 1r-greedy --quiet > /dev/null
 done
 "$work/venv/bin/python" -c 'import ftlab; ftlab.run("uniform", "1r-greedy", drive="256MiB", fill="random")'
+
+scripts/image.py unpack "$image" "$work/root"
+cmp "$work/root/usr/bin/ftlab" "$work/$folder/ftlab" || fail "the image has another program"
+ran=
+for tool in podman docker; do
+	if "$tool" info > /dev/null 2>&1; then
+		"$tool" load --quiet --input "$image" > /dev/null
+		[ "$("$tool" run --rm "localhost/ftlab:$version" --version)" = "ftlab $version ($commit)" ] ||
+			fail "$tool does not run the image"
+		ran=$tool
+	fi
+done
+[ -n "$ran" ] || say "neither podman nor docker runs here, so the image was unpacked, and not run"
 
 cd "$out"
 sha256sum -- * > "$work/SHA256SUMS"

@@ -3,6 +3,7 @@
 use crate::packages::{compiled, packages};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// What says what the registry shows.
 const FIELDS: [&str; 6] =
@@ -51,6 +52,40 @@ fn crates_and_citation_have_one_version() {
         citation.lines().any(|line| line == format!("version: {version}")),
         "CITATION.cff is not of version {version}"
     );
+}
+
+#[test]
+fn an_image_holds_the_program_and_is_the_same_whenever_it_is_made() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let place = tempfile::tempdir().unwrap();
+    let program = place.path().join("program");
+    fs::write(&program, "#!/bin/sh\necho hello\n").unwrap();
+    let image = |arguments: &[&str]| {
+        let script =
+            Command::new("python3").arg(root.join("scripts/image.py")).args(arguments).output();
+        let output = script.unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), errors)
+    };
+    let of = |name: &str| place.path().join(name).display().to_string();
+    for name in ["one.tar", "other.tar"] {
+        let packed = image(&["pack", &of("program"), "1.2.3", &of(name)]);
+        assert!(packed.0, "{}", packed.1);
+    }
+    let bytes = fs::read(place.path().join("one.tar")).unwrap();
+    assert_eq!(bytes, fs::read(place.path().join("other.tar")).unwrap());
+    let unpacked = image(&["unpack", &of("one.tar"), &of("root")]);
+    assert!(unpacked.0, "{}", unpacked.1);
+    let inside = place.path().join("root/usr/bin/ftlab");
+    assert_eq!(fs::read(&inside).unwrap(), fs::read(&program).unwrap());
+    assert_eq!(Command::new(&inside).output().unwrap().stdout, b"hello\n");
+    // One byte of a layer is another.
+    let at = bytes.windows(2).position(|pair| pair == [0x1f, 0x8b]).unwrap();
+    let mut damaged = bytes;
+    damaged[at + 20] ^= 1;
+    fs::write(place.path().join("damaged.tar"), damaged).unwrap();
+    let (is_unpacked, error) = image(&["unpack", &of("damaged.tar"), &of("again")]);
+    assert!(!is_unpacked && error.contains("make the image again"), "{error}");
 }
 
 /// Otherwise `make test-python` compiles most of the workspace once more, after `make test`.
