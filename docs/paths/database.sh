@@ -1,9 +1,11 @@
 #!/bin/sh
-# A database engineer: how much over-provisioning does this database need? Records SQLite under load, weighs the
-# trace, and asks. Writes sqlite.parquet and advice.html into the current directory; $1 is the number of
-# transactions. docs/over-provisioning.md has the same for PostgreSQL on a device of its own.
+# A database engineer: how much over-provisioning does this database need on a drive that can be bought? Records SQLite
+# under load, weighs the trace, and asks. Writes sqlite.parquet and advice.html into the current directory; $1 is the
+# number of transactions, what follows are more options of advise. docs/over-provisioning.md has the same for PostgreSQL
+# on a device of its own.
 set -e
 ftlab=${FTLAB:-ftlab} transactions=${1:-20000} database=$PWD/database/accounts.db
+[ $# = 0 ] || shift
 mkdir -p database
 
 cat > load.sh <<'LOAD'
@@ -27,5 +29,5 @@ LOAD
 # Every write of every file below the directory; as root, --device records what reaches a disk.
 $ftlab record --dir database --out sqlite.parquet -- sh load.sh "$database" "$transactions"
 $ftlab inspect sqlite.parquet
-# The drive is as large as the files: a disk that is full. --op 28% and the like are an existing drive's.
-$ftlab advise sqlite.parquet --target-waf 1.5 --report advice.html
+# A drive that can be bought, full of databases like this one; "7.68TB, 28%" and the like say what it is sold with.
+$ftlab advise sqlite.parquet --target-waf 1.5 --drive "7.68TB, 7%" --report advice.html "$@"

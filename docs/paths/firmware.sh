@@ -12,7 +12,7 @@ rw=randrw
 rwmixread=70
 norandommap
 random_distribution=zipf:0.9
-io_size=200%
+loops=2
 FIO
 
 # Two LUNs of FEMU's chip; its blocks fit on a drive of this size.

@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Advice", "advise"]
 
-USUAL_FTLS: tuple[str, ...] = tuple(_core.USUAL_FTLS)
-"""From FTLs without statistics to those whose statistics are worth their memory."""
-
-USUAL_OP_RATIOS: tuple[str, ...] = tuple(_core.USUAL_OP_RATIOS.split(","))
-"""Over-provisioning for which curves are drawn."""
-
 
 class Advice(Document):
     """The answer, and what it rests on: the document that ``ftlab advise --json`` prints.
@@ -97,9 +91,10 @@ def advise(
     slo: str | None = None,
     load: float | None = None,
     timing: str = "femu",
-    ftls: str | Iterable[str] = USUAL_FTLS,
-    op: Sequence[str | float] = USUAL_OP_RATIOS,
+    ftls: str | Iterable[str] = (),
+    op: Sequence[str | float] = (),
     drive: Drive | str | int | None = None,
+    real_drive: str | None = None,
     fill: Fill = "sequential",
     writes: int | None = None,
     once: bool = False,
@@ -137,12 +132,17 @@ def advise(
         Requests a second that come, at random.
     timing : str, default "femu"
         The flash for `slo`.
-    ftls : str or iterable of str
-        FTLs to choose from.
-    op : sequence of str or float
-        Points of the curve: over-provisioning in ascending order.
+    ftls : str or iterable of str, optional
+        FTLs to choose from; by default ``1r-greedy``, ``2r-fifo``, ``2r++``, ``dac-cb``, ``sepbit``,
+        ``midas`` and ``hazard``, or with `real_drive` those that drives have, and what better ones would
+        bring.
+    op : sequence of str or float, optional
+        Points of the curve: over-provisioning in ascending order; by default 4% to 60%.
     drive : Drive, str or int, optional
         The drive, without its over-provisioning, or its logical size.
+    real_drive : str, optional
+        Answers for a drive that can be bought, from a model of its shape: its capacity and, if they are
+        known, its over-provisioning and the unit that it collects at once, such as ``"7.68TB, 7%"``.
     fill : {"sequential", "random", "twice", "none"}
         How the drive is filled first.
     writes : int, optional
@@ -186,6 +186,9 @@ def advise(
     >>> advice = ftlab.advise("hotcold", target_waf=1.8, drive=drive, ftls=["1r-greedy", "sepbit"])
     >>> next(iter(advice.needs))
     'sepbit'
+    >>> real = ftlab.advise("hotcold", real_drive="960GB, 7%", ftls="1r-greedy", writes=600_000)
+    >>> real["drive"]["units"]
+    2048
     """
     of = Drive.of(drive)
     names = [ftls] if isinstance(ftls, str) else [str(ftl) for ftl in ftls]
@@ -207,6 +210,7 @@ def advise(
         "price": price,
         "carbon": carbon,
         "threads": threads,
+        "real_drive": real_drive,
     }
     source = core_workload(workload, of.page_size)
     with count_reporter(progress) as tell:

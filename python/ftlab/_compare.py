@@ -125,7 +125,8 @@ def compare(
     baseline: str | Iterable[str] = "sepbit",
     drive: Drive | str | int | None = None,
     fills: Fill | Sequence[Fill] = "sequential",
-    op: Sequence[str | float] = ("7%", "10%", "28%"),
+    real_drive: str | None = None,
+    op: Sequence[str | float] = (),
     pages_per_block: Sequence[int] = (),
     writes: int | None = None,
     drive_writes: float | None = None,
@@ -155,8 +156,12 @@ def compare(
         What all drives have in common, or their logical size; generators require one.
     fills : {"sequential", "random", "twice", "none"} or sequence of them
         How drives are filled first.
-    op : sequence of str or float
-        Over-provisioning of the drives, in ascending order.
+    real_drive : str, optional
+        Runs on models of a drive that can be bought: its capacity and, if they are known, its
+        over-provisioning and the unit that it collects at once, such as ``"7.68TB, 7%"``.
+    op : sequence of str or float, optional
+        Over-provisioning of the drives, in ascending order; by default that of `real_drive`, or 7%, 10% and
+        28%.
     pages_per_block : sequence of int, optional
         Pages per erase block of the drives; by default the usual number for their size.
     writes : int, optional
@@ -205,6 +210,7 @@ def compare(
         "seed": seed,
         "ignore_trims": ignore_trims,
         "threads": threads,
+        "real_drive": real_drive,
     }
     chosen = list(pages_per_block) or ([of.pages_per_block] if of.pages_per_block else [])
     axes = (

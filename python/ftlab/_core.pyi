@@ -6,8 +6,6 @@ import pyarrow as pa
 from ftlab._own import Own
 
 __version__: str
-USUAL_FTLS: list[str]
-USUAL_OP_RATIOS: str
 
 Domain = tuple[str, float | None, float | None, list[str]]
 ParameterFields = tuple[str, str, str, str, str, Domain]

@@ -47,9 +47,22 @@ def test_advice_is_that_of_the_command():
     assert "sepbit" in repr(advice)
 
 
+def test_advice_about_a_real_drive_is_that_of_the_command():
+    advice = ftlab.advise("hotcold", real_drive="960GB, 7%, 3.75GB", ftls="1r-greedy", writes=600_000)
+    typed = ["advise", "hotcold", "--drive", "960GB, 7%, 3.75GB", "--ftl", "1r-greedy", "--writes", "600000"]
+    assert dict(advice) == command(*typed)
+    assert advice.answer.startswith("With 7.0% of over-provisioning, a drive of 960 GB amplifies ")
+    board = ftlab.compare(
+        "hotcold", ["1r-greedy", "2r++"], baseline="1r-greedy", real_drive="960GB, 7%", writes=300_000
+    )
+    assert board["drive"] == "a drive of 960 GB with 7% of over-provisioning"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"real_drive": "7%"}, "a drive: its capacity"),
+        ({"real_drive": "7.68TB", "drive": "32MiB"}, "leave out those of drive"),
         ({"target_waf": 0.9}, "target_waf=0.9 is not a number above 1"),
         ({"target_waf": 1.5, "dwpd": 1, "endurance": 3000}, "one of target_waf, tbw and dwpd"),
         ({"tbw": 100}, "endurance"),

@@ -10,11 +10,12 @@ use crate::words::{Choice, Words};
 use clap::Args;
 use ftlab_experiments::Stop;
 use ftlab_experiments::compare::{
-    CELLS, Cell, CellStore, Comparison, Outcome, RIVALS, Scoreboard, contestants, csv, markdown,
+    CELLS, Cell, CellStore, Comparison, Outcome, RIVALS, Scoreboard, USUAL_OP_RATIOS, contestants,
+    csv, markdown,
 };
 use ftlab_sim::format::percent;
 use ftlab_sim::result::RunResult;
-use ftlab_sim::{DriveOptions, Experiment, Fill, Threads, Workload};
+use ftlab_sim::{DriveClass, DriveOptions, Experiment, Fill, Threads, Workload};
 use ftlab_spec::{Share, Spec};
 use ftlab_trace::replace_file;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -69,8 +70,14 @@ struct DrivesArgs {
     /// How drives are filled first: none, sequential, random, twice.
     #[arg(long, value_name = "HOW,...", value_delimiter = ',', default_value = "sequential")]
     fill: Vec<Fill>,
-    /// Over-provisioning, (physical - logical) / logical.
-    #[arg(long, value_name = "SHARE,...", value_delimiter = ',', default_value = "7%,10%,28%")]
+    /// Runs on models of a drive that can be bought: its capacity and, if they are known, its over-provisioning and the unit
+    /// that it collects at once (1/2,048 of the capacity if not), such as "7.68TB, 7%". A small trace is repeated side by side
+    /// until it fills the drive.
+    #[arg(long = "drive", value_name = "CAPACITY[,SHARE][,UNIT]",
+          conflicts_with_all = ["logical", "pages_per_block"])]
+    class: Option<DriveClass>,
+    /// Over-provisioning, (physical - logical) / logical; by default that of --drive, or 7%,10%,28%.
+    #[arg(long, value_name = "SHARE,...", value_delimiter = ',')]
     op: Vec<Share>,
     /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
     /// below 1 GiB.
@@ -121,7 +128,9 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     results.note(write(&markdown_path, &tables));
     results.note(write(&csv_path, &csv(&outcomes)));
     results.note(write_scoreboard(&board, &figure_path));
-    let text = legend(&board) + &tables + &missing(&board) + &board.trust.line + "\n";
+    let caveats = board.caveats.iter().flat_map(|caveat| [caveat.as_str(), "\n"]);
+    let caveats: String = caveats.collect();
+    let text = legend(&board) + &tables + &missing(&board) + &board.trust.line + "\n" + &caveats;
     if args.json {
         say(&text);
         results.note(print_json(&board));
@@ -143,19 +152,33 @@ fn comparison(args: &CompareArgs) -> Result<Comparison, CliError> {
     let workloads = args.workloads.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
     let ftls = contestants(&Ftls::all(&args.ftl), &Ftls::all(&args.baseline))?;
     let base = Experiment { drive, ..Experiment::new(workloads[0].clone(), Vec::new()) };
-    Ok(Comparison {
+    let comparison = Comparison {
         base: drives.run.apply(base)?,
         workloads,
         ftls,
         fills: drives.fill.clone(),
-        op_ratios: drives.op.clone(),
+        op_ratios: op_ratios(drives),
         pages_per_block: if drives.pages_per_block.is_empty() {
             vec![None]
         } else {
             drives.pages_per_block.iter().copied().map(Some).collect()
         },
+        models: None,
         stop: Stop::default(),
+    };
+    Ok(match drives.class {
+        Some(class) => comparison.on_models(class)?,
+        None => comparison,
     })
+}
+
+/// Over-provisioning that was asked for, or that of the drive, or the usual.
+fn op_ratios(drives: &DrivesArgs) -> Vec<Share> {
+    match (&drives.op[..], drives.class.and_then(|class| class.op)) {
+        ([], Some(op)) => vec![op],
+        ([], None) => USUAL_OP_RATIOS.to_vec(),
+        (asked, _) => asked.to_vec(),
+    }
 }
 
 fn legend(board: &Scoreboard) -> String {
@@ -167,8 +190,9 @@ fn legend(board: &Scoreboard) -> String {
     };
     let is_one = of_rivals || board.baseline.len() == 1;
     let best = if is_one { "" } else { ", whichever is better in the cell" };
+    let drive = board.drive.as_ref().map_or_else(String::new, |of| format!("models of {of}\n"));
     format!(
-        "relative: geometric mean of (WAF - 1 + 0.003) / that of {baseline}{best}; by workload, the \
+        "{drive}relative: geometric mean of (WAF - 1 + 0.003) / that of {baseline}{best}; by workload, the \
          mean WAF in brackets\n\n"
     )
 }

@@ -63,7 +63,9 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), CliError> {
     let converted = match &workload {
         Workload::Trace { path, options } => trace(args, path, options)?,
         Workload::Generator(spec) => generator(args, spec)?,
-        Workload::Requests(_) => return Err(CliError::usage("name a file or a generator")),
+        Workload::Requests(_) | Workload::Copies(_) => {
+            return Err(CliError::usage("name a file or a generator"));
+        }
     };
     if args.json { print_json(&converted.written) } else { print(&describe(args, &converted)) }
 }

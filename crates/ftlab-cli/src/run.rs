@@ -13,7 +13,9 @@ use crate::typed::command;
 use crate::words::{OfReport, Words};
 use clap::Args;
 use ftlab_sim::fact::Sheet;
-use ftlab_sim::{DriveOptions, Experiment, ExperimentResult, Workload, summary};
+use ftlab_sim::{
+    DriveClass, DriveOptions, Experiment, ExperimentResult, Physical, Workload, summary,
+};
 use std::ffi::OsString;
 
 /// Runs one or more FTLs on a workload and compares their write amplification.
@@ -31,6 +33,11 @@ pub(crate) struct RunArgs {
     /// An FTL with parameters, or several after commas; may be repeated. See `ftlab list ftls`.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
     ftl: Vec<Ftls>,
+    /// Runs on the model of a drive that can be bought, as `ftlab advise --drive` does: its capacity and, if they are known,
+    /// its over-provisioning and the unit that it collects at once, such as "7.68TB, 7%".
+    #[arg(long = "drive", help_heading = "Drive", value_name = "CAPACITY[,SHARE][,UNIT]",
+          conflicts_with_all = ["logical", "logical_pages", "pages_per_block", "timing"])]
+    class: Option<DriveClass>,
     #[command(flatten)]
     drive: Words<DriveOptions>,
     #[command(flatten)]
@@ -122,7 +129,9 @@ fn text(result: &ExperimentResult, quiet: bool, width: Width) -> String {
 
 fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
     let Some(workload) = &args.workload else { return Err(CliError::usage(NO_WORKLOAD)) };
-    let drive = args.drive.apply(DriveOptions::default())?;
+    let op = args.class.and_then(|class| class.op);
+    let usual = DriveOptions { physical: Physical::asked(op, None), ..DriveOptions::default() };
+    let drive = args.drive.apply(usual)?;
     let workload = Workload::parse(workload, args.reading.open_options(drive.page_bytes))?;
     let experiment = Experiment {
         drive,
@@ -130,5 +139,8 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         observe: args.report.files.observe(),
         ..Experiment::new(workload, Ftls::all(&args.ftl))
     };
-    args.report.options.apply(args.options.apply(experiment)?)
+    let experiment = args.report.options.apply(args.options.apply(experiment)?)?;
+    let Some(class) = args.class else { return Ok(experiment) };
+    let Experiment { workload, drive, seed, .. } = &experiment;
+    Ok(class.model(workload, drive.page_bytes, *seed)?.of(&experiment)?)
 }

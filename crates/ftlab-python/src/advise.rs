@@ -7,9 +7,9 @@ use crate::progress::stoppable;
 use crate::workload::Workload;
 use ftlab_experiments::Stop;
 use ftlab_experiments::advise::{
-    Question, Service, Slo, Target, tbw_of_dwpd, timing_at, usual_length,
+    Choice, Question, Service, Slo, Target, tbw_of_dwpd, timing_at, usual_length,
 };
-use ftlab_sim::{Experiment, Length, Threads};
+use ftlab_sim::{DriveClass, Experiment, Length, Threads};
 use ftlab_spec::{ByteSize, Share, Spec, SpecError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -43,7 +43,9 @@ fn question(
     op_ratios: &[String],
     settings: &mut Settings,
 ) -> Result<Question> {
-    let ftls = ftls.iter().map(|ftl| ftl.parse()).collect::<std::result::Result<Vec<_>, _>>()?;
+    let ftls: Vec<Spec> =
+        ftls.iter().map(|ftl| ftl.parse()).collect::<std::result::Result<_, _>>()?;
+    let class = real_drive(settings)?;
     let once = settings.flag("once")?;
     let (target_waf, tbw, dwpd) =
         (settings.number("target_waf")?, settings.number("tbw")?, settings.number("dwpd")?);
@@ -51,11 +53,12 @@ fn question(
     let (years, price_per_gb) = (settings.number("years")?, settings.number("price")?);
     let carbon = settings.number("carbon")?;
     let (slo, load, timing) = objective(settings)?;
-    let mut base = experiment(workload.inner.clone(), ftls.clone(), settings)?;
+    let ftls = Choice::new(&ftls, class.is_some());
+    let mut base = experiment(workload.inner.clone(), ftls.answer.clone(), settings)?;
     if base.length == Length::OfWorkload {
         base.length = usual_length(&base.workload, once);
     }
-    let mut target = target(&base, target_waf, tbw, dwpd)?;
+    let mut target = target(&base, class.as_ref(), [target_waf, tbw, dwpd])?;
     if let (Some(slo), Some(load)) = (slo, load) {
         if target.is_some() {
             let expects = "a second target; give one of slo, target_waf, tbw and dwpd";
@@ -75,12 +78,26 @@ fn question(
         return Err(bad("endurance", "None", &format!("given: it is {what}")).into());
     }
     let op_ratios_given = op_ratios.join(", ");
-    let op_ratios = shares(op_ratios)?;
-    if !op_ratios.is_sorted_by(|a, b| a < b) {
+    let asked = if op_ratios.is_empty() { Vec::new() } else { shares(op_ratios)? };
+    if !asked.is_sorted_by(|a, b| a < b) {
         let expects = "in ascending order, such as [\"7%\", \"10%\"]";
         return Err(bad("op", &op_ratios_given, expects).into());
     }
-    Ok(Question { base, ftls, op_ratios, target, service, stop: Stop::default() })
+    let op_ratios = ftlab_experiments::advise::op_ratios(&asked, class.as_ref(), target.is_some())?;
+    Ok(Question { base, ftls, class, op_ratios, target, service, stop: Stop::default() })
+}
+
+/// The real drive that is asked about, if one is.
+pub(crate) fn real_drive(settings: &mut Settings) -> Result<Option<DriveClass>> {
+    let Some(text) = settings.text("real_drive") else { return Ok(None) };
+    let class: DriveClass =
+        text.parse().map_err(|error: SpecError| bad("real_drive", &text, &error.to_string()))?;
+    let own = ["logical", "logical_pages", "pages_per_block"];
+    if own.iter().any(|name| settings.has(name)) {
+        let expects = "a drive whose size and blocks are its own; leave out those of drive";
+        return Err(bad("real_drive", &text, expects).into());
+    }
+    Ok(Some(class))
 }
 
 /// An objective, its load, and its flash.
@@ -111,9 +128,8 @@ pub(crate) fn shares(op_ratios: &[String]) -> Result<Vec<Share>> {
 
 fn target(
     base: &Experiment,
-    waf: Option<f64>,
-    tbw: Option<f64>,
-    dwpd: Option<f64>,
+    class: Option<&DriveClass>,
+    [waf, tbw, dwpd]: [Option<f64>; 3],
 ) -> Result<Option<Target>> {
     let given = [("target_waf", waf), ("tbw", tbw), ("dwpd", dwpd)];
     let given: Vec<_> = given.iter().filter_map(|(name, value)| Some((*name, (*value)?))).collect();
@@ -131,7 +147,10 @@ fn target(
         "target_waf" => Target::Waf(value),
         "tbw" => Target::Endurance { tbw: value, cycles },
         _ => {
-            let logical_bytes = base.prepare()?.config().drive.logical_bytes;
+            let logical_bytes = match class {
+                Some(class) => class.capacity.0,
+                None => base.prepare()?.config().drive.logical_bytes,
+            };
             Target::Endurance { tbw: tbw_of_dwpd(value, logical_bytes), cycles }
         }
     }))

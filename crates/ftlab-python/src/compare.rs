@@ -1,6 +1,6 @@
 //! `ftlab.compare`.
 
-use crate::advise::shares;
+use crate::advise::{real_drive, shares};
 use crate::error::{Error, Result};
 use crate::experiment::experiment;
 use crate::parse::{Settings, bad};
@@ -8,7 +8,7 @@ use crate::progress::stoppable;
 use crate::workload::Workload;
 use ftlab_experiments::Stop;
 use ftlab_experiments::compare::{
-    CELLS, CellStore, Comparison, Outcome, Scoreboard, contestants, markdown,
+    CELLS, CellStore, Comparison, Outcome, Scoreboard, USUAL_OP_RATIOS, contestants, markdown,
 };
 use ftlab_sim::{Threads, Workload as SimWorkload};
 use ftlab_spec::Spec;
@@ -57,7 +57,13 @@ pub(crate) fn compare(
     let baseline = parse(&baseline)?;
     let ftls = contestants(&parse(&ftls)?, &baseline)?;
     let baseline: Vec<_> = baseline.iter().map(Spec::to_string).collect();
-    let base = experiment(workloads[0].clone(), Vec::new(), &mut Settings::new(settings))?;
+    let mut settings = Settings::new(settings);
+    let class = real_drive(&mut settings)?;
+    if class.is_some() && !pages_per_block.is_empty() {
+        let expects = "None with real_drive, whose model has blocks of its own";
+        return Err(bad("pages_per_block", &format!("{pages_per_block:?}"), expects).into());
+    }
+    let base = experiment(workloads[0].clone(), Vec::new(), &mut settings)?;
     let fills = fills.iter().map(|fill| {
         fill.parse().map_err(|error: ftlab_spec::SpecError| bad("fill", fill, &error.to_string()))
     });
@@ -65,14 +71,23 @@ pub(crate) fn compare(
         workloads,
         ftls,
         fills: fills.collect::<std::result::Result<_, _>>()?,
-        op_ratios: shares(&op_ratios)?,
+        op_ratios: match class.and_then(|class| class.op) {
+            _ if !op_ratios.is_empty() => shares(&op_ratios)?,
+            Some(op) => vec![op],
+            None => USUAL_OP_RATIOS.to_vec(),
+        },
         pages_per_block: if pages_per_block.is_empty() {
             vec![None]
         } else {
             pages_per_block.into_iter().map(Some).collect()
         },
+        models: None,
         stop: Stop::default(),
         base,
+    };
+    let comparison = match class {
+        Some(class) => py.detach(|| comparison.on_models(class))?,
+        None => comparison,
     };
     let store = CellStore::open(&directory, CELLS)?;
     let threads = comparison.base.threads.unwrap_or_else(Threads::processors);

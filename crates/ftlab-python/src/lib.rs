@@ -36,8 +36,6 @@ use pyo3::wrap_pyfunction;
 /// Adds the engines to the module that Python loads.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("USUAL_FTLS", ftlab_experiments::advise::USUAL_FTLS)?;
-    module.add("USUAL_OP_RATIOS", ftlab_experiments::advise::USUAL_OP_RATIOS)?;
     module.add_class::<drive_view::DriveView>()?;
     module.add_class::<generate::RequestTables>()?;
     module.add_class::<hint::Hint>()?;

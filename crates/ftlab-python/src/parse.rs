@@ -14,6 +14,11 @@ impl Settings {
         Self(texts)
     }
 
+    /// Whether there is a text of that name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// The text of that name, if given.
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         self.0.remove(name)

@@ -117,6 +117,9 @@ impl Workload {
         Ok(match (&self.inner, space) {
             (SimWorkload::Trace { path, options }, _) => open(path, options)?,
             (SimWorkload::Requests(requests), _) => requests.open()?,
+            (SimWorkload::Copies(copies), of) => {
+                copies.open(of.map_or(4096, |space| space.page_bytes))?
+            }
             (SimWorkload::Generator(spec), Some(space)) => ftlab_workload::build(spec, space)?,
             (SimWorkload::Generator(spec), None) => {
                 return Err(Error::from(TraceError::Unsupported {

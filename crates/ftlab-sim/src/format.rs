@@ -45,6 +45,18 @@ pub fn bytes(bytes: u64) -> String {
     format!("{} {unit}", significant(bytes as f64 / unit_bytes as f64, 4))
 }
 
+/// Bytes in a decimal unit with four digits at most, such as `7.68 TB`: sizes as drives are sold.
+pub fn decimal(bytes: u64) -> String {
+    let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
+    let Some((unit, size)) = units.into_iter().find(|(_, size)| bytes as f64 >= *size) else {
+        return format!("{bytes} B");
+    };
+    let text = significant(bytes as f64 / size, 4);
+    let short =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{short} {unit}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +72,10 @@ mod tests {
         assert_eq!(
             [100, 4096, 1 << 30, 1_181_116_006].map(bytes),
             ["100 B", "4 KiB", "1 GiB", "1.100 GiB"]
+        );
+        assert_eq!(
+            [100, 960_000_000_000, 7_680_000_000_000, 3_750_000_000, 1000].map(decimal),
+            ["100 B", "960 GB", "7.68 TB", "3.75 GB", "1 kB"]
         );
     }
 }

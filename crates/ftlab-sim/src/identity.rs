@@ -63,6 +63,10 @@ impl Workload {
                 Some(known) => format!("requests {known}"),
                 None => hash_of(requests.open()?.as_mut())?,
             },
+            Self::Copies(copies) => {
+                let of = copies.of.identity(page_bytes, contents)?;
+                format!("{} {}", of.text, copies.identity())
+            }
         };
         Ok(WorkloadIdentity { text, wanted: self.told_size(page_bytes) })
     }

@@ -3,6 +3,7 @@
 use crate::drive::DriveSummary;
 use crate::evidence::{Brought, Counted, RunEvidence};
 use crate::run_result::RunResult;
+use crate::timing::TimingSummary;
 use crate::trust::{Trust, assumed};
 
 impl RunResult {
@@ -34,14 +35,25 @@ impl RunResult {
 /// The write amplification by which runs of one question are compared: their steady values if all have one. A steady value
 /// is not compared with a mean that has the transient in it.
 pub fn compared_wafs(runs: &[&RunResult]) -> Vec<f64> {
-    let are_steady = runs.iter().all(|run| run.steady_waf.is_some());
+    let are_steady = are_steady(runs);
     let waf = |run: &&RunResult| if are_steady { run.headline_waf() } else { run.waf };
     runs.iter().map(waf).collect()
 }
 
+/// Whether all runs of one question have a steady value, so that these are compared.
+pub fn are_steady(runs: &[&RunResult]) -> bool {
+    runs.iter().all(|run| run.steady_waf.is_some())
+}
+
 /// What an answer from these runs rests on, that is all of a result.
-pub(crate) fn trust_of(drive: &DriveSummary, fill: &str, runs: &[RunResult]) -> Trust {
-    Trust::of(runs.iter().filter_map(|run| run.evidence.as_ref()), assumed(drive, fill))
+pub(crate) fn trust_of(
+    drive: &DriveSummary,
+    fill: &str,
+    timing: Option<&TimingSummary>,
+    runs: &[RunResult],
+) -> Trust {
+    let evidence = runs.iter().filter_map(|run| run.evidence.as_ref());
+    Trust::of(evidence, assumed(drive, fill, timing))
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@
 
 mod causes;
 mod drive;
+mod drive_class;
 mod erase_counts;
 mod error;
 pub mod evidence;
@@ -81,6 +82,7 @@ mod versions;
 mod workload;
 
 pub use drive::{DRIVE_OPTIONS, DriveOptions, EarlyCollection, Logical, Physical};
+pub use drive_class::{DriveClass, Model, ModelSize, USUAL_UNITS, small_blocks};
 pub use error::SimError;
 pub use ftlab_flash::Faults;
 pub use ftlab_ftl::colours;
@@ -88,7 +90,7 @@ pub use ftlab_host::{TIMINGS, TimingPreset};
 pub use ftlab_stack::{OwnPolicies, OwnPolicy, SlcCache, StackError, WhenFull};
 pub use ftlab_trace::StreamMap;
 pub use identity::{ExperimentIdentity, RunIdentity, WorkloadIdentity};
-pub use judged::compared_wafs;
+pub use judged::{are_steady, compared_wafs};
 pub use likeness::doubts;
 pub use memory::{MemoryShare, SLACK_BYTES, limit_memory, wait_for_memory};
 pub use option::{OptionOf, Options, Told, page_size, told};
@@ -105,4 +107,4 @@ pub use sizing::usual_pages_per_block;
 pub use steady::{Settling, Verdict};
 pub use threads::Threads;
 pub use versions::other_versions;
-pub use workload::{Requests, Workload};
+pub use workload::{Copies, Requests, Workload};

@@ -1,7 +1,7 @@
 //! A trace that begins again when it ends.
 
 use crate::SimError;
-use crate::workload::Workload;
+use crate::workload::{Workload, io_error};
 use ftlab_trace::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
 use ftlab_workload::WriteWatch;
 
@@ -57,11 +57,7 @@ impl Repeated {
         // Whoever reads it learns in this way that a pass has ended.
         self.metadata.requests.get_or_insert(self.requests);
         let opened = self.workload.open_trace(self.page_bytes, self.need_time);
-        let failed = |error: SimError| TraceError::Io {
-            name: self.workload.name(),
-            source: std::io::Error::other(error.to_string()),
-        };
-        if let Some(source) = opened.map_err(failed)? {
+        if let Some(source) = opened.map_err(|error| io_error(&self.workload, &error))? {
             self.current = source;
         }
         self.before_us = self.last_us;

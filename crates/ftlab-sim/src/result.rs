@@ -79,7 +79,7 @@ impl From<Stored> for ExperimentResult {
         for run in runs.iter_mut().filter(|run| run.evidence.is_none()) {
             run.judge(&config.drive, None);
         }
-        let trust = trust_of(&config.drive, &config.fill, &runs);
+        let trust = trust_of(&config.drive, &config.fill, config.timing.as_ref(), &runs);
         Self { version, command, config, workload, trace_hash, runs, trust }
     }
 }
@@ -89,7 +89,8 @@ impl ExperimentResult {
     #[must_use]
     pub fn with_runs(mut self, runs: Vec<RunResult>) -> Self {
         self.config.ftls = runs.iter().map(|run| run.ftl.clone()).collect();
-        self.trust = trust_of(&self.config.drive, &self.config.fill, &runs);
+        let Config { drive, fill, timing, .. } = &self.config;
+        self.trust = trust_of(drive, fill, timing.as_ref(), &runs);
         self.runs = runs;
         self
     }

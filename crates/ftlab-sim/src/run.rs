@@ -292,7 +292,7 @@ fn finish(
         command: None,
         trace_hash: feed.hash(),
         workload,
-        trust: trust_of(&config.drive, &config.fill, &runs),
+        trust: trust_of(&config.drive, &config.fill, config.timing.as_ref(), &runs),
         runs,
         config,
     })

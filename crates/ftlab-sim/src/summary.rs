@@ -1,6 +1,7 @@
 //! What a result means, in one sentence.
 
 use crate::format::{percent, percent_tenths, significant};
+use crate::judged::{are_steady, compared_wafs};
 use crate::result::{Config, ExperimentResult, RunResult};
 use crate::{Fill, Verdict};
 
@@ -16,9 +17,10 @@ struct Told<'a> {
 
 /// One sentence on a result: on the steady state if all runs came to one, on the whole runs if not.
 pub fn sentence(result: &ExperimentResult) -> String {
-    let is_steady = result.runs.iter().all(|run| run.steady_waf.is_some());
-    let waf = |run: &RunResult| run.steady_waf.filter(|_| is_steady).unwrap_or(run.waf);
-    let mut runs: Vec<_> = result.runs.iter().map(|run| Told { run, waf: waf(run) }).collect();
+    let all: Vec<&RunResult> = result.runs.iter().collect();
+    let is_steady = are_steady(&all);
+    let wafs = compared_wafs(&all);
+    let mut runs: Vec<_> = all.into_iter().zip(wafs).map(|(run, waf)| Told { run, waf }).collect();
     runs.sort_by(|a, b| a.waf.total_cmp(&b.waf));
     let (Some(best), Some(worst)) = (runs.first(), runs.last()) else {
         return "Nothing was run.".into();

@@ -1,10 +1,12 @@
 //! What an answer rests on, in one line: the trust line.
 
-use crate::drive::{DriveOptions, DriveSummary, Physical};
+use crate::drive::{DriveOptions, DriveSummary, Logical, Physical};
 use crate::evidence::{RunEvidence, Standing};
-use crate::format::{grouped, percent, significant};
+use crate::format::{bytes, grouped, percent, significant};
 use crate::precondition::Fill;
 use crate::sizing::usual_pages_per_block;
+use crate::timing::TimingSummary;
+use ftlab_host::Timing;
 use ftlab_spec::Share;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -179,18 +181,34 @@ fn percent_of(share: f64) -> String {
 }
 
 /// What a result takes for granted where nothing else was asked for.
-pub(crate) fn assumed(drive: &DriveSummary, fill: &str) -> Vec<String> {
+pub(crate) fn assumed(
+    drive: &DriveSummary,
+    fill: &str,
+    timing: Option<&TimingSummary>,
+) -> Vec<String> {
     let usual_op = match DriveOptions::default().physical {
         Physical::OverProvisioning(Share(share)) => Some(share),
         Physical::Blocks(_) => None,
     };
-    let is_usual_block = drive.pages_per_block == usual_pages_per_block(drive.logical_pages);
     let parts = [
         usual_op.filter(|_| drive.op_ratio_asked == usual_op).map(over_provisioning),
         (fill == Fill::default().to_string()).then(full_drive),
-        is_usual_block.then(|| blocks_of(drive.pages_per_block)),
+        has_usual_blocks(drive, timing).then(|| blocks_of(drive.pages_per_block)),
     ];
     parts.into_iter().flatten().collect()
+}
+
+/// Whether blocks are those of the flash that a timing names, or without one the usual ones for the size of the drive.
+fn has_usual_blocks(drive: &DriveSummary, timing: Option<&TimingSummary>) -> bool {
+    let of_chip = |of: &TimingSummary| {
+        let timing = Timing::from_spec(&of.timing.parse().ok()?).ok()?;
+        Some(timing.pages_per_block(drive.page_bytes))
+    };
+    let usual = match timing {
+        Some(timing) => of_chip(timing),
+        None => Some(usual_pages_per_block(drive.logical_pages)),
+    };
+    usual == Some(drive.pages_per_block)
 }
 
 /// The assumption that over-provisioning is `share`.
@@ -203,8 +221,24 @@ pub fn full_drive() -> String {
     "a drive filled in order".into()
 }
 
+/// What is taken for granted of a drive for which these options were given: its size, its blocks and its LUNs.
+pub fn drive_of(options: &DriveOptions, drive: &DriveSummary) -> Vec<String> {
+    let is_of_trace = options.logical == Logical::OfWorkload;
+    let size = is_of_trace.then(|| format!("a drive of {}", bytes(drive.logical_bytes)));
+    let are_usual = options.pages_per_block.is_none();
+    let block_bytes = u64::from(drive.pages_per_block) * u64::from(drive.page_bytes);
+    let blocks = are_usual.then(|| {
+        format!(
+            "{} ({}), which span all LUNs",
+            blocks_of(drive.pages_per_block),
+            bytes(block_bytes)
+        )
+    });
+    size.into_iter().chain(blocks).collect()
+}
+
 /// The assumption of the usual number of pages in a block.
-pub fn blocks_of(pages: u32) -> String {
+fn blocks_of(pages: u32) -> String {
     format!("blocks of {} pages", grouped(pages.into()))
 }
 

@@ -12,7 +12,7 @@ use ftlab_trace::{
     AddressRange, Layout, OpenOptions, TraceError, TraceSource, address_range, address_range_of,
     open,
 };
-use ftlab_workload::GENERATORS;
+use ftlab_workload::{GENERATORS, SideBySide};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
@@ -32,6 +32,73 @@ pub enum Workload {
     Generator(Spec),
     /// Requests that a program holds, instead of a file.
     Requests(Requests),
+    /// A trace side by side with itself, for a drive that is larger than its own.
+    Copies(Box<Copies>),
+}
+
+/// A trace side by side with itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Copies {
+    /// The trace.
+    pub(crate) of: Workload,
+    trace: SideBySide,
+    /// Pages of the drive that the copies fill.
+    pages: u64,
+    /// Decides which pages of copies continue the history of which others.
+    seed: u64,
+}
+
+impl Copies {
+    /// Copies of a trace whose drive has `own_pages`, as many as fill a drive of `least` pages.
+    pub(crate) fn new(
+        of: &Workload,
+        page_bytes: u32,
+        [own_pages, least]: [u64; 2],
+        seed: u64,
+    ) -> Result<Self, SimError> {
+        let opened = of.clone();
+        let open = move || {
+            let source = opened.open_trace(page_bytes, false);
+            let source = source.map_err(|error| io_error(&opened, &error))?;
+            source.ok_or_else(|| TraceError::Unsupported {
+                what: format!("{}, which is no trace,", opened.name()),
+                remedy: "give a trace".into(),
+            })
+        };
+        let trace = SideBySide::new(of.name(), page_bytes, open)?;
+        let pages = least.div_ceil(own_pages.max(1)).max(1) * trace.drive_pages();
+        Ok(Self { of: of.clone(), trace, pages, seed })
+    }
+
+    /// Pages of the drive that they fill.
+    pub(crate) fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// How many there are.
+    pub(crate) fn number(&self) -> u64 {
+        self.pages / self.trace.drive_pages()
+    }
+
+    /// The trace as it was read.
+    pub(crate) fn trace(&self) -> &SideBySide {
+        &self.trace
+    }
+
+    /// What tells them from those of the same trace on other drives.
+    pub(crate) fn identity(&self) -> String {
+        format!("side by side on {} pages, seed {}", self.pages, self.seed)
+    }
+
+    /// Their requests, from the first.
+    pub fn open(&self, page_bytes: u32) -> Result<Box<dyn TraceSource>, TraceError> {
+        self.trace.open(&Space { logical_pages: self.pages, page_bytes, seed: self.seed })
+    }
+}
+
+/// An error as whoever reads requests can be told.
+pub(crate) fn io_error(workload: &Workload, error: &SimError) -> TraceError {
+    TraceError::Io { name: workload.name(), source: std::io::Error::other(error.to_string()) }
 }
 
 type Open = dyn Fn() -> Result<Box<dyn TraceSource>, TraceError> + Send + Sync;
@@ -182,6 +249,7 @@ impl Workload {
                 ftlab_workload::fio::command(spec).map_or_else(|| spec.to_string(), str::to_owned)
             }
             Self::Requests(requests) => requests.name.clone(),
+            Self::Copies(copies) => copies.of.name(),
         }
     }
 
@@ -207,7 +275,7 @@ impl Workload {
             ["uniform", "zipf", "hotcold", "skew", "skewinc", "skewdec", "zones"];
         match self {
             Self::Generator(spec) => !WHOLE.contains(&spec.name.as_str()),
-            Self::Trace { .. } | Self::Requests(_) => true,
+            Self::Trace { .. } | Self::Requests(_) | Self::Copies(_) => true,
         }
     }
 
@@ -222,6 +290,7 @@ impl Workload {
             Self::Trace { path, .. } => path == Path::new("-") || is_pipe(path),
             Self::Generator(_) => false,
             Self::Requests(requests) => requests.is_read_once,
+            Self::Copies(copies) => copies.of.is_read_once(),
         }
     }
 
@@ -241,7 +310,7 @@ impl Workload {
     /// Whether it ends by itself.
     pub fn has_end(&self) -> Result<bool, SimError> {
         match self {
-            Self::Trace { .. } | Self::Requests(_) => Ok(true),
+            Self::Trace { .. } | Self::Requests(_) | Self::Copies(_) => Ok(true),
             Self::Generator(spec) => Ok(ftlab_workload::has_end(spec)?),
         }
     }
@@ -258,6 +327,7 @@ impl Workload {
                 Ok(Some(open(path, &options)?))
             }
             Self::Requests(requests) => Ok(Some(requests.open()?)),
+            Self::Copies(copies) => Ok(Some(copies.open(page_bytes)?)),
             Self::Generator(_) => Ok(None),
         }
     }
@@ -268,6 +338,7 @@ impl Workload {
             Self::Generator(spec) => ftlab_workload::build_to_write(spec, space)?,
             Self::Trace { path, options } => open(path, &reading(options, space.page_bytes))?,
             Self::Requests(requests) => requests.open()?,
+            Self::Copies(copies) => copies.open(space.page_bytes)?,
         })
     }
 
@@ -325,6 +396,9 @@ impl Workload {
             }
             Self::Requests(requests) if !requests.is_read_once => {
                 return Ok(address_range_of(requests.open()?.as_mut())?);
+            }
+            Self::Copies(copies) => {
+                return Ok(address_range_of(copies.open(page_bytes)?.as_mut())?);
             }
             Self::Requests(requests) => requests.name.clone(),
             Self::Trace { .. } | Self::Generator(_) => "standard input".into(),

@@ -5,8 +5,8 @@ use crate::ftls::Ftls;
 use crate::options::{ReadingArgs, parse, parse_positive};
 use crate::words::{Choice, Words};
 use clap::Args;
-use ftlab_experiments::advise::{Service, Slo, USUAL_FTLS, USUAL_OP_RATIOS};
-use ftlab_sim::{DriveOptions, Experiment};
+use ftlab_experiments::advise::{Service, Slo};
+use ftlab_sim::{DriveClass, DriveOptions, Experiment};
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -18,6 +18,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab advise trace.parquet --target-waf 1.3
+  ftlab advise trace.parquet --target-waf 1.5 --drive \"7.68TB, 7%\"
   ftlab advise trace.parquet --tbw 600 --endurance 3000 --figure trade-off.svg
   ftlab advise zipf:theta=0.9 --logical 1GiB --dwpd 1 --endurance 1000 --ftl 2r++ --ftl hazard
   ftlab advise mixed.fio --logical 1GiB --slo read-p99.9=1ms --load 50k
@@ -27,8 +28,10 @@ pub(crate) struct AdviseArgs {
     pub(super) workload: String,
     #[command(flatten)]
     pub(super) target: TargetArgs,
-    /// An FTL to choose from, or several after commas; may be repeated.
-    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_values = USUAL_FTLS)]
+    /// An FTL to choose from, or several after commas; may be repeated. By default 1r-greedy, 2r-fifo, 2r++, dac-cb,
+    /// sepbit, midas and hazard. With --drive, sep-gc/cost-benefit and 1r-greedy, as drives have them, and beside these
+    /// what 2r++, sepbit and hazard would bring.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
     pub(super) ftl: Vec<Ftls>,
     #[command(flatten)]
     pub(super) service: ServiceArgs,
@@ -106,13 +109,15 @@ pub(super) struct ServiceArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Drive")]
 pub(super) struct DriveArgs {
-    /// Points of the curve: over-provisioning, (physical - logical) / logical, in ascending order.
-    #[arg(
-        long,
-        value_name = "SHARE,...",
-        value_delimiter = ',',
-        default_value = USUAL_OP_RATIOS
-    )]
+    /// Answers for a drive that can be bought, from a model of its shape: its capacity and, if they are known, its
+    /// over-provisioning and the unit that it collects at once (1/2,048 of the capacity if not), such as "7.68TB, 7%" or
+    /// "3.84TB, 28%, 7.5GB". A small trace is repeated side by side until it fills the drive.
+    #[arg(long = "drive", value_name = "CAPACITY[,SHARE][,UNIT]",
+          conflicts_with_all = ["logical", "pages_per_block", "slo"])]
+    pub(super) class: Option<DriveClass>,
+    /// Points of the curve: over-provisioning, (physical - logical) / logical, in ascending order; by default
+    /// 4%,7%,10%,15%,20%,28%,40%,60%.
+    #[arg(long, value_name = "SHARE,...", value_delimiter = ',')]
     pub(super) op: Vec<Share>,
     #[command(flatten)]
     pub(super) drive: Words<DriveOptions, OfAll>,

@@ -9,6 +9,7 @@ pub(super) fn command(args: &AdviseArgs, advice: &Advice) -> Option<String> {
     let (ftl, point) = advice.best()?;
     let base = &advice.base;
     let mut words = ["ftlab", "run", &args.workload, "--ftl", ftl].map(str::to_owned).to_vec();
+    words.extend(args.drive.class.iter().flat_map(|class| ["--drive".into(), class.typed()]));
     words.extend(["--blocks".to_owned(), point.blocks.to_string()]);
     words.extend(args.drive.drive.typed());
     words.extend(args.drive.run.typed());

@@ -16,12 +16,13 @@ use crate::report::check_report;
 use crate::table::ruled;
 use ftlab_experiments::Stop;
 use ftlab_experiments::advise::{
-    Advice, Point, Question, Service, Target, tbw_of_dwpd, timing_at, usual_length,
+    Advice, Choice, Point, Question, Role, Service, Target, op_ratios, tbw_of_dwpd, timing_at,
+    usual_length,
 };
 use ftlab_report::{CurvePage, curve_page};
 use ftlab_sim::evidence::Standing;
-use ftlab_sim::format::{bytes, grouped, percent, significant};
-use ftlab_sim::{DriveOptions, Experiment, Length, Threads, Workload};
+use ftlab_sim::format::{bytes, decimal, grouped, percent, percent_tenths, significant};
+use ftlab_sim::{DriveOptions, Experiment, Length, ModelSize, Threads, Workload};
 use ftlab_trace::replace_file;
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -39,6 +40,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     let (headings, rows) = table(&advice);
     let command = command(args, &advice);
     let text = text_of(&evidence(&advice))
+        + &model(&advice)
         + &ruled(&headings, rows.clone())
         + &refused(&advice)
         + &advice.answer
@@ -84,7 +86,8 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
 
 /// What is asked.
 fn title(args: &AdviseArgs, advice: &Advice) -> String {
-    let workload = &args.workload;
+    let drive = advice.drive.as_ref().map_or_else(String::new, |of| format!(" on {}", of.text));
+    let workload = format!("{}{drive}", args.workload);
     match advice.target {
         None => format!("What over-provisioning brings for {workload}"),
         Some(Target::Waf(waf)) => {
@@ -110,6 +113,7 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
     }
     let drive = asked.drive.apply(DriveOptions::default())?;
     let workload = Workload::parse(&args.workload, args.reading.open_options(drive.page_bytes))?;
+    let ftls = Choice::new(&Ftls::all(&args.ftl), asked.class.is_some());
     let base = asked.run.apply(Experiment {
         drive,
         length: match asked.writes {
@@ -118,8 +122,9 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
         },
         timing: args.target.load.map(|load| timing_at(&args.target.timing, load)).transpose()?,
         endurance_cycles: args.target.endurance.map(NonZeroU32::get),
-        ..Experiment::new(workload, Ftls::all(&args.ftl))
+        ..Experiment::new(workload, ftls.answer.clone())
     })?;
+    let class = asked.class;
     let target = target(args, &base)?;
     let of = &args.service;
     let service = of.daily_writes.map(|daily| Service {
@@ -130,8 +135,9 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
     });
     Ok(Question {
         base,
-        ftls: Ftls::all(&args.ftl),
-        op_ratios: asked.op.clone(),
+        ftls,
+        op_ratios: op_ratios(&asked.op, class.as_ref(), target.is_some())?,
+        class,
         target,
         service,
         stop: Stop::default(),
@@ -150,8 +156,9 @@ fn target(args: &AdviseArgs, base: &Experiment) -> Result<Option<Target>, CliErr
     let tbw = match (asked.tbw, asked.dwpd) {
         (Some(tbw), _) => tbw,
         (None, Some(dwpd)) => {
-            let logical_bytes = base.prepare()?.config().drive.logical_bytes;
-            tbw_of_dwpd(dwpd, logical_bytes)
+            let of_model = || Ok::<_, CliError>(base.prepare()?.config().drive.logical_bytes);
+            let bytes = args.drive.class.map_or_else(of_model, |class| Ok(class.capacity.0))?;
+            tbw_of_dwpd(dwpd, bytes)
         }
         (None, None) if args.service.daily_writes.is_some() => return Ok(None),
         (None, None) => {
@@ -178,8 +185,14 @@ fn table(advice: &Advice) -> (Vec<String>, Vec<Vec<String>>) {
         significant(point.value(), 4) + mark
     };
     let mut headings = vec!["FTL".to_owned()];
+    let is_real = advice.drive.is_some();
+    if is_real {
+        headings.push("drives\nhave it".to_owned());
+    }
     if advice.target.is_some() {
-        headings.extend(["needs".to_owned(), "metadata\nthen".to_owned()]);
+        headings.push("needs".to_owned());
+        // That of a model is not that of a drive.
+        headings.extend((!is_real).then(|| "metadata\nthen".to_owned()));
     }
     let what = match advice.target {
         Some(Target::Response(slo)) => format!("{}\nin ms", slo.what()),
@@ -189,10 +202,15 @@ fn table(advice: &Advice) -> (Vec<String>, Vec<Vec<String>>) {
     headings.extend(drives.iter().map(|(_, op)| format!("{what} at\n{}", percent(*op))));
     let rows = advice.curves.iter().map(|curve| {
         let mut row = vec![curve.ftl.clone()];
+        if is_real {
+            row.push(if curve.role == Role::Better { "no" } else { "yes" }.to_owned());
+        }
         if advice.target.is_some() {
-            row.extend(curve.needs.map_or(["-".to_owned(), "-".to_owned()], |point| {
-                [percent(point.op_ratio), bytes(point.metadata_bytes)]
-            }));
+            let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+            let percent = if is_real { percent_tenths } else { percent };
+            row.push(or_none(curve.needs.map(|point| percent(point.op_ratio))));
+            let metadata = or_none(curve.needs.map(|point| bytes(point.metadata_bytes)));
+            row.extend((!is_real).then_some(metadata));
         }
         row.extend(drives.iter().map(|(blocks, _)| {
             let point = curve.points.iter().find(|point| point.blocks == *blocks);
@@ -229,6 +247,37 @@ fn evidence(advice: &Advice) -> Vec<(String, String)> {
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .to_vec()
+}
+
+/// What stands for a real drive.
+fn model(advice: &Advice) -> String {
+    let Some(drive) = &advice.drive else { return String::new() };
+    let ModelSize { pages, pages_per_block, copies } = drive.model;
+    let copies = match copies {
+        1 => String::new(),
+        _ => format!("; the trace {} times, side by side", grouped(copies)),
+    };
+    let unit = if drive.is_unit_known { "" } else { " (assumed)" };
+    let lines = [
+        (
+            "drive",
+            format!(
+                "{}, {} units of {}{unit}",
+                drive.text,
+                grouped(drive.units),
+                decimal(drive.unit_bytes)
+            ),
+        ),
+        (
+            "model",
+            format!(
+                "{} pages in units of {}{copies}",
+                grouped(pages),
+                grouped(pages_per_block.into())
+            ),
+        ),
+    ];
+    aligned(&lines) + "\n"
 }
 
 fn text_of(evidence: &[(String, String)]) -> String {

@@ -224,6 +224,7 @@ fn prepare(
             build_to_write(spec, &space)?
         }
         Workload::Requests(requests) => requests.open()?,
+        Workload::Copies(copies) => copies.open(args.page_size)?,
     };
     let extent = Extent {
         page_bytes: args.page_size,

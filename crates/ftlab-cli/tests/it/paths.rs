@@ -1,15 +1,16 @@
-//! The scripts of docs/paths, which three kinds of users begin with, in short form.
+//! The scripts of docs/paths, which four kinds of users begin with, in short form.
 #![cfg(all(feature = "full", target_os = "linux"))]
 
 use crate::common::Place;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs a script with one argument in an empty directory; returns what it printed.
-fn run(place: &Place, script: &str, argument: &str) -> String {
+/// Runs a script with these arguments in an empty directory; returns what it printed.
+fn run(place: &Place, script: &str, arguments: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/paths").join(script);
     let output = Command::new("sh")
-        .args([path.as_os_str(), argument.as_ref()])
+        .arg(path)
+        .args(arguments.split(' '))
         .env("FTLAB", env!("CARGO_BIN_EXE_ftlab"))
         .current_dir(place.path())
         .output()
@@ -37,8 +38,8 @@ fn a_database_engineer_gets_a_justified_number() {
         return;
     }
     let place = Place::new();
-    let text = run(&place, "database.sh", "4000");
-    assert!(text.contains(" reaches a write amplification of 1.5 with "), "{text}");
+    let text = run(&place, "database.sh", "4000 --once --ftl hazard --op 40%");
+    assert!(text.contains("For a write amplification of 1.5, a drive of 7.68 TB needs "), "{text}");
     assert!(text.contains("rewrites "), "the evidence is weighed: {text}");
     assert!(text.contains("See it at work: ftlab run sqlite.parquet --ftl "), "{text}");
     assert!(read(&place, "advice.html").contains("<svg"));
@@ -51,6 +52,17 @@ fn a_researcher_gets_a_figure_for_a_paper() {
     assert!(text.contains("yes, in all 2"), "{text}");
     assert!(read(&place, "paper/skew.pdf").contains("/FontFile2"));
     assert!(read(&place, "paper/works.bib").contains("@article{2rpp,"));
+}
+
+#[test]
+fn a_firmware_engineer_learns_what_waits_and_what_handles_bring() {
+    let place = Place::new();
+    let text = run(&place, "firmware.sh", "512MiB");
+    for part in ["1r-greedy, reads, p99", "NVMe statistics", "handle"] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    assert!(read(&place, "waits.html").contains("2r++"));
+    assert!(read(&place, "handles.svg").contains("nvme-fdp"));
 }
 
 #[test]

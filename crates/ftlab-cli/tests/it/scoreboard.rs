@@ -22,7 +22,7 @@ fn compare_writes_tables_and_a_figure() {
     // not every drive has room for.
     assert_eq!(read("scoreboard.csv").lines().count(), 1 + 32);
     assert!((34..=36).contains(&read("cells.jsonl").lines().count()));
-    let trust = output.stdout.lines().last().unwrap();
+    let trust = output.stdout.lines().rev().nth(1).unwrap();
     assert!(
         trust.starts_with("Rests on runs too short to be steady; 4.00 drive writes; "),
         "{trust}"
@@ -217,6 +217,77 @@ fn the_command_of_an_answer_runs_the_drive_that_it_rests_on() {
         assert_eq!(waf, &needs["waf"], "{command}");
         assert_eq!(result["config"]["drive"]["op_ratio"], needs["op_ratio"], "{command}");
     }
+}
+
+const REAL: &str = "--map ts:us=1,op=2,off:bytes=3,len:bytes=4 --once --ftl 1r-greedy";
+
+#[test]
+fn advise_tells_what_a_drive_does_that_can_be_bought() {
+    let place = Place::new();
+    place.write("t.csv", short_trace(false));
+    let output = place.ftlab(&format!("advise t.csv {REAL} --drive 960GB,7% --json"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for part in [
+        "a drive of 960 GB with 7% of over-provisioning, 2,048 units of 468.8 MB (assumed)",
+        "262,821 pages in units of 128; the trace 293 times, side by side",
+        "With 7.0% of over-provisioning, a drive of 960 GB amplifies ",
+        " in units of half the size, ",
+        " in units of double the size",
+        " So expect ",
+        "assumed: a drive filled in order, 2,048 units of 468.8 MB, which span all LUNs",
+    ] {
+        assert!(output.stderr.contains(part), "{part:?} is not in {}", output.stderr);
+    }
+    let json = output.json();
+    assert_eq!(json["drive"]["capacity_bytes"], 960_000_000_000_u64);
+    let point = &json["curves"][0]["points"][0];
+    let command = format!("run t.csv {} --drive 960GB,7% --json", REAL.replace("--once", ""));
+    let run = place.ftlab(&command).json();
+    assert_eq!(run["runs"][0]["waf"], point["waf"]);
+    assert_eq!(run["config"]["drive"]["logical_pages"], 262_821);
+}
+
+#[test]
+fn advise_answers_in_the_size_of_the_real_drive() {
+    let place = Place::new();
+    place.write("t.csv", short_trace(false));
+    let ask = "--drive 960GB,7%,3.75GB --op 40% --target-waf 2.5 --report a.html";
+    let output = place.ftlab(&format!("advise t.csv {REAL} {ask}"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for part in [
+        "For a write amplification of 2.5, a drive of 960 GB needs ",
+        " of over-provisioning if its FTL is like 1r-greedy: 1",
+        " It has 7.0%",
+        "See it at work: ftlab run t.csv --ftl 1r-greedy --drive '960GB, 7%, 3.75GB' --blocks ",
+    ] {
+        assert!(output.stdout.contains(part), "{part:?} is not in {}", output.stdout);
+    }
+    assert!(fs::read_to_string(place.path().join("a.html")).unwrap().contains("a drive of 960 GB"));
+    for (wrong, part) in [
+        ("--drive 7%", "a drive: its capacity"),
+        ("--drive 1.92TB,16KiB", "64 to 65,536 units"),
+        ("--drive 960GB --logical 8MiB", "cannot be used with"),
+    ] {
+        place.ftlab(&format!("advise t.csv {REAL} {wrong}")).fails(2, &[part]);
+    }
+}
+
+#[test]
+fn compare_runs_on_models_of_a_drive() {
+    let place = Place::new();
+    place.write("t.csv", short_trace(false));
+    let map = REAL.replace("--once", "");
+    let command =
+        format!("compare t.csv {map} --ftl 2r++ --baseline 1r-greedy --drive 960GB,28% --out b");
+    let output = place.ftlab(&command);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for part in
+        ["models of a drive of 960 GB with 28%", "2,048 units of 468.8 MB", "with blocks of"]
+    {
+        assert!(output.stdout.contains(part), "{part:?} is not in {}", output.stdout);
+    }
+    let small = place.ftlab(&format!("compare t.csv {map} --ftl 2r++ --logical 8MiB --out s"));
+    assert!(small.stdout.contains("far from one that can be bought"), "{}", small.stdout);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The answer in words.
 
-use super::{Advice, Curve, Lifelong, Point, Slo, Target};
+use super::{Advice, Curve, Lifelong, Point, Role, Slo, Target};
 use ftlab_sim::evidence::Standing;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{Experiment, Fill, Length};
@@ -18,21 +18,24 @@ impl Advice {
         self.curves.first().and_then(|curve| Some((curve.ftl.as_str(), curve.needs?)))
     }
 
-    /// Over-provisioning that the best FTL needs under the circumstances that were looked at: least and most;
-    /// no most where it does not suffice under one of them.
+    /// Over-provisioning that is needed under the circumstances that were looked at, by the best FTL or by one that a real
+    /// drive may have instead: least and most; no most where none suffices under one of them.
     pub fn range(&self) -> Option<(f64, Option<f64>)> {
         let (_, best) = self.best()?;
-        let needs = || self.otherwise.iter().map(|other| other.needs.map(|point| point.op_ratio));
+        let instead = self.curves.iter().filter(|curve| curve.role == Role::Instead);
+        let others = self.otherwise.iter().map(|other| other.needs);
+        let all: Vec<_> = others.chain(instead.map(|curve| curve.needs)).collect();
+        let needs = || all.iter().map(|needs| needs.map(|point| point.op_ratio));
         let least = needs().flatten().fold(best.op_ratio, f64::min);
         let most = needs().try_fold(best.op_ratio, |most, op| Some(most.max(op?)));
         Some((least, most))
     }
 
-    pub(super) fn caveats_of(&self, base: &Experiment) -> Vec<String> {
+    /// What to keep in mind; `own_bytes` is the size of the drive of the trace.
+    pub(super) fn caveats_of(&self, base: &Experiment, own_bytes: u64) -> Vec<String> {
         let is_repeated = matches!(base.length, Length::UntilSteady(_));
         let evidence = self.evidence.as_ref();
-        let mut caveats =
-            evidence.map_or_else(Vec::new, |all| all.caveats(self.logical_bytes, is_repeated));
+        let mut caveats = evidence.map_or_else(Vec::new, |all| all.caveats(own_bytes, is_repeated));
         let unsettled: Vec<&str> = self
             .curves
             .iter()
@@ -78,14 +81,12 @@ impl Advice {
     }
 
     pub(super) fn sentence(&self) -> String {
+        if let Some(drive) = &self.drive {
+            let text = self.of_real_drive(drive);
+            return text.unwrap_or_else(|| self.overview()) + &self.lifelong_text();
+        }
         let Some(target) = self.target else { return self.overview() + &self.lifelong_text() };
-        let wanted = match target {
-            Target::Waf(waf) => format!("a write amplification of {waf}"),
-            Target::Endurance { tbw, cycles } => {
-                format!("{tbw} terabytes written at {cycles} cycles")
-            }
-            Target::Response(slo) => self.objective(&slo),
-        };
+        let wanted = self.wanted(target);
         let met: Vec<(&str, Point)> = self
             .curves
             .iter()
@@ -124,6 +125,17 @@ impl Advice {
             let _ = write!(text, "; {} not even with {}", missed.join(", "), percent(most));
         }
         text + "." + &self.otherwise_text() + &self.lifelong_text()
+    }
+
+    /// What is to be reached, in words.
+    pub(super) fn wanted(&self, target: Target) -> String {
+        match target {
+            Target::Waf(waf) => format!("a write amplification of {waf}"),
+            Target::Endurance { tbw, cycles } => {
+                format!("{tbw} terabytes written at {cycles} cycles")
+            }
+            Target::Response(slo) => self.objective(&slo),
+        }
     }
 
     fn is_about_time(&self) -> bool {
@@ -177,7 +189,8 @@ impl Advice {
         points.copied().max_by_key(|point| point.blocks)
     }
 
-    fn missed(&self, wanted: &str) -> String {
+    /// That no drive reaches what is wanted, and what comes nearest.
+    pub(super) fn missed(&self, wanted: &str) -> String {
         let mut points = self.curves.iter().flat_map(|curve| &curve.points);
         if points.all(|point| point.standing == Standing::None) {
             let lacks = self.trust.lacks.as_deref().unwrap_or_default();

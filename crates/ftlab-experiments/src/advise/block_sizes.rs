@@ -1,10 +1,10 @@
 //! Whether the drive of an answer does the same with blocks of half and of double the size.
 
-use super::{Advice, Point, Question};
+use super::{Advice, Circumstance, Point, Question, RESOLUTION};
 use crate::parallel::parallel;
 use ftlab_sim::Physical;
 use ftlab_sim::evidence::Standing;
-use ftlab_sim::format::significant;
+use ftlab_sim::format::{percent_tenths, significant};
 use ftlab_sim::trust::{BlockSize, BlockSizes};
 use ftlab_spec::Spec;
 
@@ -23,6 +23,9 @@ impl Question {
         threads: usize,
         on_run: &(dyn Fn() + Sync),
     ) -> Option<BlockSizes> {
+        if let Some(sizes) = of_units(advice) {
+            return Some(sizes);
+        }
         let curve = advice.curves.first()?;
         let answer = curve.needs.or_else(|| curve.points.last().copied())?;
         let ftl: Spec = curve.ftl.parse().ok()?;
@@ -40,6 +43,32 @@ impl Question {
         let what = format!("{} on {} blocks of flash", curve.ftl, answer.blocks);
         Some(BlockSizes::new(what, pages_per_block, tried))
     }
+}
+
+/// Whether a real drive needs as much in units of half and of double the size, to twice what over-provisioning is known to,
+/// or amplifies as much as it is; none if that was not asked for.
+fn of_units(advice: &Advice) -> Option<BlockSizes> {
+    let drive = advice.drive.as_ref()?;
+    let pages = drive.model.pages_per_block;
+    let curve = advice.curves.first()?;
+    let as_it_is = drive.op_ratio.and_then(|has| curve.at(has));
+    let of = |circumstance, pages_per_block| {
+        let other = advice.otherwise.iter().find(|other| other.circumstance == circumstance)?;
+        let Some((_, answer)) = advice.best() else {
+            return Some(of_size(pages_per_block, as_it_is?, other.as_it_is));
+        };
+        let needs = other.needs.map(|point| point.op_ratio);
+        let is_same = needs.is_some_and(|op| (op - answer.op_ratio).abs() <= 2.0 * RESOLUTION);
+        let found = needs.map_or_else(|| "more than was tried".to_owned(), percent_tenths);
+        Some(BlockSize {
+            pages_per_block,
+            is_same: Some(is_same),
+            found: format!("needs {found}, not {}", percent_tenths(answer.op_ratio)),
+        })
+    };
+    let half = of(Circumstance::HalfUnit, pages / 2)?;
+    let double = of(Circumstance::DoubleUnit, pages.saturating_mul(2))?;
+    Some(BlockSizes::new(format!("{} on {}", curve.ftl, drive.text), pages, vec![half, double]))
 }
 
 /// Whether the drive has about the same value as that of the answer.

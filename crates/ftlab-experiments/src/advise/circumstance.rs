@@ -14,6 +14,10 @@ pub enum Circumstance {
     WithoutTrims,
     /// All of the drive is used as the part that the trace writes.
     AllInUse,
+    /// A real drive collects half as much at once.
+    HalfUnit,
+    /// A real drive collects twice as much at once.
+    DoubleUnit,
 }
 
 impl fmt::Display for Circumstance {
@@ -21,6 +25,8 @@ impl fmt::Display for Circumstance {
         f.write_str(match self {
             Self::WithoutTrims => "Without discard",
             Self::AllInUse => "If all of the drive is used as the part that the trace writes",
+            Self::HalfUnit => "In units of half the size",
+            Self::DoubleUnit => "In units of double the size",
         })
     }
 }

@@ -10,14 +10,19 @@
 
 mod answer;
 mod block_sizes;
+mod choice;
 mod circumstance;
 mod evidence;
 mod life;
+mod real_answer;
+mod real_drive;
 mod slo;
 
+pub use choice::{Choice, Role};
 pub use circumstance::Circumstance;
 pub use evidence::Evidence;
 pub use life::{Life, Service};
+pub use real_drive::RealDrive;
 pub use slo::{Slo, timing_at};
 
 use circumstance::circumstances;
@@ -28,13 +33,20 @@ use ftlab_ftl::registry;
 use ftlab_sim::Physical;
 use ftlab_sim::evidence::{RunEvidence, Standing};
 use ftlab_sim::result::DriveSummary;
-use ftlab_sim::trust::{Trust, blocks_of, full_drive};
-use ftlab_sim::{Experiment, Fill, Length, SimError, UNTIL_STEADY_DRIVE_WRITES, Verdict, Workload};
+use ftlab_sim::trust::{Trust, drive_of, full_drive};
+use ftlab_sim::{
+    DriveClass, Experiment, Fill, Length, ModelSize, SimError, UNTIL_STEADY_DRIVE_WRITES, Verdict,
+    Workload, small_blocks,
+};
 use ftlab_spec::{Share, Spec};
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Shares of an over-provisioning that meets a target, to find one that misses it; and multiples of one that misses it.
+const AROUND_LESS: [f64; 5] = [0.9, 0.75, 0.5, 0.25, 0.1];
+const AROUND_MORE: [f64; 5] = [1.1, 1.35, 2.0, 4.0, 8.0];
 
 /// What the over-provisioning is known to, as a share of the logical capacity.
 const RESOLUTION: f64 = 0.0025;
@@ -44,8 +56,10 @@ const RESOLUTION: f64 = 0.0025;
 pub struct Question {
     /// The workload, and how it is run; its FTLs and its over-provisioning do not count.
     pub base: Experiment,
-    /// The FTLs to choose from.
-    pub ftls: Vec<Spec>,
+    /// The FTLs that it is about.
+    pub ftls: Choice,
+    /// The real drive that is asked about, if one is: then every drive is a model of it.
+    pub class: Option<DriveClass>,
     /// Over-provisioning for which the curve is drawn, rising.
     pub op_ratios: Vec<Share>,
     /// What is to be reached, if anything is.
@@ -56,15 +70,33 @@ pub struct Question {
     pub stop: Stop,
 }
 
-/// From FTLs without statistics to those whose statistics are worth their memory.
-pub const USUAL_FTLS: [&str; 7] =
-    ["1r-greedy", "2r-fifo", "2r++", "dac-cb", "sepbit", "midas", "hazard"];
-
 /// Over-provisioning for which the curve is drawn, if nothing else is asked for.
-pub const USUAL_OP_RATIOS: &str = "4%,7%,10%,15%,20%,28%,40%,60%";
+const USUAL_OP_RATIOS: &str = "4%,7%,10%,15%,20%,28%,40%,60%";
+
+/// Over-provisioning for which the curve is drawn: what was `asked` for, or the usual; of a real drive also what it has, and
+/// that alone if nothing is to be reached.
+pub fn op_ratios(
+    asked: &[Share],
+    class: Option<&DriveClass>,
+    has_target: bool,
+) -> Result<Vec<Share>, SimError> {
+    let usual = || USUAL_OP_RATIOS.split(',').map(str::parse).collect::<Result<Vec<Share>, _>>();
+    let of_drive = class.and_then(|class| class.op);
+    let mut all = match (asked, of_drive) {
+        ([], Some(_)) if !has_target => Vec::new(),
+        ([], _) => usual()?,
+        (asked, _) => asked.to_vec(),
+    };
+    all.extend(of_drive.filter(|op| !all.contains(op)));
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(all)
+}
 
 /// Passes of a trace that it takes to become steady at least: eight without the transient, which takes a quarter.
 const STEADY_PASSES: f64 = 11.0;
+
+/// Drive writes of a trace by which a model is warmed up at most, before a pass is counted.
+const WARM_UP: f64 = 20.0;
 
 /// How long every run lasts, unless the number of its writes is given: until write amplification is steady, as `ftlab run
 /// --until steady`; or, `once`, all of the workload, steady or not.
@@ -101,6 +133,8 @@ pub struct Advice {
     pub answer: String,
     /// What was asked for.
     pub target: Option<Target>,
+    /// The real drive that it is about, if it is about one.
+    pub drive: Option<RealDrive>,
     /// Bytes that the host can address.
     pub logical_bytes: u64,
     /// What a trace says; none of a generator.
@@ -129,6 +163,8 @@ pub struct Otherwise {
     pub needs: Option<Point>,
     /// The FTL that meets it there at the lowest cost, if any does.
     pub best: Option<Best>,
+    /// The FTL of the answer there with the over-provisioning that the real drive has, if that is known.
+    pub as_it_is: Option<Point>,
 }
 
 /// An FTL, and the smallest drive on which it meets the target.
@@ -160,6 +196,8 @@ pub struct Lifelong {
 pub struct Curve {
     /// The FTL as it was named.
     pub ftl: String,
+    /// What it is to the answer.
+    pub role: Role,
     /// Drives from small to large.
     pub points: Vec<Point>,
     /// The smallest drive on which it meets the target, if it does on any.
@@ -175,7 +213,7 @@ pub struct Point {
     pub blocks: u32,
     /// (physical - logical) / logical.
     pub op_ratio: f64,
-    /// Bytes of flash.
+    /// Bytes of flash; of the real drive, where the answer is about one.
     pub physical_bytes: u64,
     /// Write amplification: without the transient, if the run was to last until it was steady and was long enough to
     /// tell it, or else of the whole run.
@@ -241,43 +279,71 @@ impl Question {
         threads: usize,
         on_run: &(dyn Fn(usize) + Sync),
     ) -> Result<Advice, SimError> {
-        for ftl in &self.ftls {
+        for (_, ftl) in self.ftls.all() {
             registry::resolve(ftl)?;
         }
-        // What is wrong with the workload is wrong for all FTLs, and better said once.
-        let drive = self
-            .experiment(&Spec::bare("1r-greedy"), Physical::OverProvisioning(Share(1.0)))
-            .prepare()?
-            .config()
-            .drive
-            .clone();
-        let evidence = Evidence::of(&self.base, drive.logical_pages)?;
-        if let Some(evidence) = &evidence {
-            evidence.require_any(&self.base.workload.name(), drive.logical_bytes)?;
+        // What is wrong with the workload is wrong for all FTLs, and better said once. A generator has the size of the
+        // model.
+        let is_generator = self.base.workload.is_generator();
+        let own = match &self.class {
+            Some(_) if is_generator => None,
+            _ => Some(self.sized()?),
+        };
+        let weighed = own.as_ref().map(|own| Evidence::of(&self.base, own.logical_pages));
+        let evidence = weighed.transpose()?.flatten();
+        if let (Some(evidence), Some(own)) = (&evidence, &own) {
+            evidence.require_any(&self.base.workload.name(), own.logical_bytes)?;
         }
-        let question = self.with_length_for(evidence.as_ref());
-        question.answer_with(evidence, &drive, threads, on_run)
+        let (question, size) = self.on_its_model()?;
+        let drive = match &own {
+            Some(own) if size.is_none() => own.clone(),
+            _ => question.sized()?,
+        };
+        let own_bytes = own.map_or(drive.logical_bytes, |own| own.logical_bytes);
+        let copies = size.map_or(1, |size| size.copies);
+        let question = question.with_length_for(evidence.as_ref(), copies);
+        question.answer_with(self, &Asked { evidence, own_bytes, drive, size }, threads, on_run)
+    }
+
+    /// The drive as it comes out, whatever its over-provisioning.
+    fn sized(&self) -> Result<DriveSummary, SimError> {
+        let ftl = Spec::bare("1r-greedy");
+        let prepared = self.experiment(&ftl, Physical::OverProvisioning(Share(1.0))).prepare()?;
+        Ok(prepared.config().drive.clone())
+    }
+
+    /// It on the model of the real drive that is asked about, with its size; as it is if none is.
+    fn on_its_model(&self) -> Result<(Self, Option<ModelSize>), SimError> {
+        let Some(class) = &self.class else { return Ok((self.clone(), None)) };
+        let (base, size) = on_model(class, &self.base)?;
+        Ok((Self { base, ..self.clone() }, Some(size)))
     }
 
     /// A trace is carried out again and again, until write amplification is steady. One of which too few passes fit is
-    /// carried out twice and counted the second time, with all of its phases.
-    fn with_length_for(&self, evidence: Option<&Evidence>) -> Self {
+    /// carried out twice and counted the second time, with all of its phases. It writes a drive with so many
+    /// `copies` of it.
+    fn with_length_for(&self, evidence: Option<&Evidence>, copies: u64) -> Self {
         let mut question = self.clone();
         let base = &mut question.base;
         if let (Length::UntilSteady(most), Some(evidence)) = (base.length, evidence) {
             base.repeat = true;
             if evidence.drive_writes * STEADY_PASSES > most {
-                base.warmup_writes = evidence.page_writes;
-                base.length = Length::Writes(evidence.page_writes);
+                let pass = evidence.page_writes.saturating_mul(copies);
+                // A model is warmed up by a part of a long pass: then a whole pass is counted, from there to there.
+                let share =
+                    if self.class.is_some() { WARM_UP / evidence.drive_writes } else { 1.0 };
+                base.warmup_writes = (pass as f64 * share.min(1.0)).round() as u64;
+                base.length = Length::Writes(pass);
             }
         }
         question
     }
 
+    /// Answers on drives as they are simulated; `recorded` is the question without a model.
     fn answer_with(
         &self,
-        evidence: Option<Evidence>,
-        drive: &DriveSummary,
+        recorded: &Self,
+        asked: &Asked,
         threads: usize,
         on_run: &(dyn Fn(usize) + Sync),
     ) -> Result<Advice, SimError> {
@@ -290,16 +356,9 @@ impl Question {
             lock(&rests_on).extend(of_run);
             Ok(point)
         };
-        let drives: Vec<(&Spec, Share)> = self
-            .ftls
-            .iter()
-            .flat_map(|ftl| self.op_ratios.iter().map(move |op| (ftl, *op)))
-            .collect();
-        let points =
-            parallel(threads, &drives, |(ftl, op)| point(ftl, Physical::OverProvisioning(*op)));
+        let ftls: Vec<(Role, &Spec)> = self.ftls.all().collect();
+        let mut curves = self.curves(&ftls, threads, &point);
         self.check_stop()?;
-        let rows: Vec<_> = self.ftls.iter().zip(points.chunks(self.op_ratios.len())).collect();
-        let mut curves = parallel(threads, &rows, |(ftl, found)| self.curve(ftl, found, &point));
         curves.sort_by(by_rank);
         self.check_stop()?;
         let points = curves.iter().flat_map(|curve| &curve.points);
@@ -314,9 +373,10 @@ impl Question {
         }
         let mut advice = Advice {
             target: self.target,
+            drive: asked.size.and_then(|size| Some(RealDrive::new(self.class?, size))),
             logical_bytes,
             answer: String::new(),
-            evidence,
+            evidence: asked.evidence,
             otherwise: Vec::new(),
             lifelong: None,
             caveats: Vec::new(),
@@ -325,20 +385,54 @@ impl Question {
             curves,
         };
         let count = || on_run(runs.fetch_add(1, Relaxed) + 1);
-        if advice.best().is_some() {
-            let others = circumstances(&self.base, evidence.as_ref());
-            advice.otherwise = self.otherwise(&advice.curves[0].ftl, &others, threads, &count);
+        let best = advice.best().map(|(_, point)| point);
+        if best.is_some() || self.as_it_is().is_some() {
+            let others = self.circumstances(recorded, asked.evidence.as_ref())?;
+            let chosen = (advice.curves[0].ftl.as_str(), best);
+            advice.otherwise = self.otherwise(chosen, &others, threads, &count);
             self.check_stop()?;
         }
-        let sizes = self.block_sizes(&advice, drive.pages_per_block, threads, &count);
+        let sizes = self.block_sizes(&advice, asked.drive.pages_per_block, threads, &count);
         self.check_stop()?;
-        advice.trust = Trust::of(lock(&rests_on).iter(), self.assumed(drive));
+        advice.trust = Trust::of(lock(&rests_on).iter(), self.assumed(&asked.drive));
         advice.trust = advice.trust.with_block_sizes(sizes);
         advice.lifelong = self.service.and_then(|service| least_flash(service, &advice.curves));
-        advice.caveats = advice.caveats_of(&self.base);
+        advice.caveats = advice.caveats_of(&self.base, asked.own_bytes);
+        advice.caveats.extend(small_blocks(&asked.drive).filter(|_| self.class.is_none()));
         advice.caveats.extend(self.doubts(&advice.curves));
         advice.answer = advice.sentence();
         Ok(advice)
+    }
+
+    /// The curves of all FTLs. Of a real drive, whose models are large, none runs with more flash than it needs.
+    fn curves(
+        &self,
+        ftls: &[(Role, &Spec)],
+        threads: usize,
+        point: &(dyn Fn(&Spec, Physical) -> Result<Point, SimError> + Sync),
+    ) -> Vec<Curve> {
+        if self.class.is_some() && self.target.is_some() {
+            return parallel(threads, ftls, |(role, ftl)| Curve {
+                role: *role,
+                ..self.up_to_the_target(ftl, point)
+            });
+        }
+        let drives: Vec<(&Spec, Share)> = ftls
+            .iter()
+            .flat_map(|(_, ftl)| self.op_ratios.iter().map(move |op| (*ftl, *op)))
+            .collect();
+        let points =
+            parallel(threads, &drives, |(ftl, op)| point(ftl, Physical::OverProvisioning(*op)));
+        let rows: Vec<_> = ftls.iter().zip(points.chunks(self.op_ratios.len())).collect();
+        parallel(threads, &rows, |((role, ftl), found)| Curve {
+            role: *role,
+            ..self.curve(ftl, found, point)
+        })
+    }
+
+    /// The over-provisioning that the real drive has, if it is about one of which that is known.
+    fn as_it_is(&self) -> Option<Share> {
+        self.class.and_then(|class| class.op)
     }
 
     /// What is unlike a drive that is built: of the smallest drive that meets the target, or of the smallest at all.
@@ -356,55 +450,131 @@ impl Question {
 
     /// What was not asked for, and taken for granted.
     fn assumed(&self, drive: &DriveSummary) -> Vec<String> {
-        let options = &self.base.drive;
-        let blocks = options.pages_per_block.is_none().then(|| blocks_of(drive.pages_per_block));
         let fill = (self.base.fill == Fill::default()).then(full_drive);
-        fill.into_iter().chain(blocks).collect()
+        let drive = match &self.class {
+            Some(class) => class.assumed().into_iter().collect(),
+            None => drive_of(&self.base.drive, drive),
+        };
+        fill.into_iter().chain(drive).collect()
     }
 
     fn check_stop(&self) -> Result<(), SimError> {
         if self.stop.load(Relaxed) { Err(SimError::Stopped) } else { Ok(()) }
     }
 
-    /// What the FTL `chosen` needs under other circumstances, and which needs the least there.
+    /// Those that would be other, each with how it is run; on a model, of the question as it was `recorded`.
+    fn circumstances(
+        &self,
+        recorded: &Self,
+        evidence: Option<&Evidence>,
+    ) -> Result<Vec<(Circumstance, Experiment)>, SimError> {
+        let Some(class) = &self.class else { return Ok(circumstances(&self.base, evidence)) };
+        let on = |class: &DriveClass, base: &Experiment| -> Result<Experiment, SimError> {
+            let (base, size) = on_model(class, base)?;
+            let question = Self { base, ..recorded.clone() };
+            Ok(question.with_length_for(evidence, size.copies).base)
+        };
+        let units = [(Circumstance::HalfUnit, 0.5), (Circumstance::DoubleUnit, 2.0)];
+        let units = units.into_iter().filter(|_| class.unit.is_none());
+        let units = units.filter_map(|(of, times)| Some((of, class.with_units(times)?)));
+        let units = units.map(|(of, class)| Ok((of, on(&class, &recorded.base)?)));
+        let used = circumstances(&recorded.base, evidence);
+        let used = used.into_iter().map(|(of, base)| Ok((of, on(class, &base)?)));
+        units.chain(used).collect()
+    }
+
+    /// What the FTL `chosen` needs under other circumstances, and which needs the least there: of a real drive, whose FTL is
+    /// not chosen, that one alone, or without a target what it does.
     fn otherwise(
         &self,
-        chosen: &str,
+        (chosen, best): (&str, Option<Point>),
         others: &[(Circumstance, Experiment)],
         threads: usize,
         on_run: &(dyn Fn() + Sync),
     ) -> Vec<Otherwise> {
-        let tried: Vec<_> = others
-            .iter()
-            .flat_map(|(_, base)| self.ftls.iter().map(move |ftl| (base, ftl)))
-            .collect();
-        let curves = parallel(threads, &tried, |(base, ftl)| {
+        let is_tried = |ftl: &&Spec| self.class.is_none() || ftl.to_string() == chosen;
+        let ftls: Vec<&Spec> = self.ftls.answer.iter().filter(is_tried).collect();
+        let tried: Vec<_> =
+            others.iter().flat_map(|(_, base)| ftls.iter().map(move |ftl| (base, *ftl))).collect();
+        let found = parallel(threads, &tried, |(base, ftl)| {
             let question = Self { base: (*base).clone(), ..self.clone() };
             let point = |ftl: &Spec, physical: Physical| {
                 let found = question.point(ftl, physical);
                 on_run();
                 found.map(|(point, _)| point)
             };
-            // From small to large, and no further than to the first that meets the target.
-            let is_met = |point: &Point| self.target.is_some_and(|target| target.is_met_by(point));
-            let mut found = Vec::new();
+            let op = self.as_it_is().filter(|_| best.is_none());
+            let as_it_is = op.map(|op| point(ftl, Physical::OverProvisioning(op)));
+            let curve = match best.filter(|_| self.class.is_some()) {
+                Some(best) => question.around(ftl, best.op_ratio, &point),
+                None => question.up_to_the_target(ftl, &point),
+            };
+            (curve, as_it_is.and_then(Result::ok))
+        });
+        let under =
+            |((circumstance, _), found): (&(Circumstance, _), &[(Curve, Option<Point>)])| {
+                let curves = || found.iter().map(|(curve, _)| curve);
+                let best = curves().min_by(|a, b| by_rank(a, b));
+                let best = best
+                    .and_then(|curve| Some(Best { ftl: curve.ftl.clone(), needs: curve.needs? }));
+                let of_chosen = found.iter().find(|(curve, _)| curve.ftl == chosen);
+                Otherwise {
+                    circumstance: *circumstance,
+                    needs: of_chosen.and_then(|(curve, _)| curve.needs),
+                    best,
+                    as_it_is: of_chosen.and_then(|(_, point)| *point),
+                }
+            };
+        others.iter().zip(found.chunks(ftls.len().max(1))).map(under).collect()
+    }
+
+    /// Drives from small to large, and no further than to the first that meets the target; none without a target.
+    fn up_to_the_target(
+        &self,
+        ftl: &Spec,
+        point: &(dyn Fn(&Spec, Physical) -> Result<Point, SimError> + Sync),
+    ) -> Curve {
+        let mut found = Vec::new();
+        if let Some(target) = self.target {
             for op in &self.op_ratios {
                 found.push(point(ftl, Physical::OverProvisioning(*op)));
-                if found.last().is_some_and(|found| found.as_ref().is_ok_and(is_met)) {
+                let last = found.last().and_then(|found| found.as_ref().ok());
+                if last.is_some_and(|point| target.is_met_by(point)) {
                     break;
                 }
             }
-            question.curve(ftl, &found, &point)
-        });
-        let under = |((circumstance, _), curves): (&(Circumstance, _), &[Curve])| {
-            let best = curves.iter().min_by(|a, b| by_rank(a, b));
-            let best =
-                best.and_then(|curve| Some(Best { ftl: curve.ftl.clone(), needs: curve.needs? }));
-            let needs =
-                curves.iter().find(|curve| curve.ftl == chosen).and_then(|curve| curve.needs);
-            Otherwise { circumstance: *circumstance, needs, best }
+        }
+        self.curve(ftl, &found, point)
+    }
+
+    /// Drives with about as much over-provisioning as `start`, until one meets the target and one misses it.
+    fn around(
+        &self,
+        ftl: &Spec,
+        start: f64,
+        point: &(dyn Fn(&Spec, Physical) -> Result<Point, SimError> + Sync),
+    ) -> Curve {
+        let most = self.op_ratios.last().map_or(start, |op| op.0).max(start);
+        let at = |op: f64| point(ftl, Physical::OverProvisioning(Share(op.min(most))));
+        let is_met = |found: &Result<Point, SimError>| {
+            let target = self.target.zip(found.as_ref().ok());
+            target.is_some_and(|(target, point)| target.is_met_by(point))
         };
-        others.iter().zip(curves.chunks(self.ftls.len())).map(under).collect()
+        let first = at(start);
+        let was_met = is_met(&first);
+        let factors = if was_met { AROUND_LESS } else { AROUND_MORE };
+        let mut found = vec![first];
+        for factor in factors {
+            found.push(at(start * factor));
+            let turns = found.last().is_some_and(|last| is_met(last) != was_met);
+            if turns || start * factor >= most {
+                break;
+            }
+        }
+        if was_met {
+            found.reverse();
+        }
+        self.curve(ftl, &found, point)
     }
 
     fn experiment(&self, ftl: &Spec, physical: Physical) -> Experiment {
@@ -435,18 +605,20 @@ impl Question {
             _ => None,
         };
         let evidence = run.evidence.clone();
+        let capacity = self.class.map_or(drive.logical_bytes, |class| class.capacity.0);
+        let larger = capacity as f64 / drive.logical_bytes as f64;
         let point = Point {
             blocks: drive.blocks,
             op_ratio: drive.op_ratio,
-            physical_bytes: drive.physical_bytes,
+            physical_bytes: (drive.physical_bytes as f64 * larger).round() as u64,
             waf,
             verdict: run.settling.verdict,
             standing: evidence.as_ref().map(|of| of.standing).unwrap_or_default(),
-            tbw: run.endurance.map(|endurance| endurance.tbw * run.waf / waf),
+            tbw: run.endurance.map(|endurance| endurance.tbw * larger * run.waf / waf),
             response_ns,
             metadata_bytes: run.memory.metadata_bytes,
             share_of_erases: run.timing.as_ref().and_then(|of| of.lun_seconds.share_of_erases()),
-            logical_bytes: drive.logical_bytes,
+            logical_bytes: capacity,
             is_of_grid: matches!(physical, Physical::OverProvisioning(_)),
         };
         Ok((point, evidence))
@@ -484,7 +656,7 @@ impl Question {
         });
         points.sort_by_key(|point| point.blocks);
         points.dedup_by_key(|point| point.blocks);
-        Curve { ftl: ftl.to_string(), points, needs, refused }
+        Curve { ftl: ftl.to_string(), role: Role::Answer, points, needs, refused }
     }
 }
 
@@ -504,7 +676,25 @@ impl Curve {
 
 /// The order of curves in an answer.
 fn by_rank(a: &Curve, b: &Curve) -> Ordering {
-    a.rank().partial_cmp(&b.rank()).unwrap_or(Ordering::Equal)
+    let of = |curve: &Curve| (curve.role, curve.rank());
+    of(a).partial_cmp(&of(b)).unwrap_or(Ordering::Equal)
+}
+
+/// An experiment on the model of a drive, and the size of that.
+fn on_model(class: &DriveClass, base: &Experiment) -> Result<(Experiment, ModelSize), SimError> {
+    let model = class.model(&base.workload, base.drive.page_bytes, base.seed)?;
+    Ok((model.of(base)?, model.size))
+}
+
+/// What is known before the first run.
+struct Asked {
+    /// What a trace says.
+    evidence: Option<Evidence>,
+    /// Bytes that the host can address on the drive of the trace.
+    own_bytes: u64,
+    /// The drive that is simulated, and its size if it is a model.
+    drive: DriveSummary,
+    size: Option<ModelSize>,
 }
 
 /// The point of all curves whose drives use the least flash over the years, the smaller one if two do.
@@ -519,7 +709,8 @@ fn least_flash(service: Service, curves: &[Curve]) -> Option<Lifelong> {
             life,
         })
     };
-    let all = curves.iter().flat_map(|curve| curve.points.iter().filter_map(move |p| of(curve, p)));
+    let built = curves.iter().filter(|curve| curve.role != Role::Better);
+    let all = built.flat_map(|curve| curve.points.iter().filter_map(move |p| of(curve, p)));
     all.min_by(|a, b| {
         let key = |of: &Lifelong| (of.life.drives * of.point.physical_bytes as f64, of.point.waf);
         key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal)
@@ -550,12 +741,17 @@ mod tests {
         };
         Question {
             base,
-            ftls: ["1r-greedy", "sepbit"].map(|ftl| ftl.parse().unwrap()).to_vec(),
+            ftls: choice(["1r-greedy", "sepbit"]),
+            class: None,
             op_ratios: [0.05, 0.1, 0.2, 0.4, 0.8].map(Share).to_vec(),
             target,
             service: None,
             stop: Stop::default(),
         }
+    }
+
+    fn choice(ftls: [&str; 2]) -> Choice {
+        Choice::new(&ftls.map(|ftl| ftl.parse().unwrap()), false)
     }
 
     fn answer(question: &Question) -> Advice {
@@ -626,7 +822,7 @@ mod tests {
             timing_at(&"slc:luns=4,priority=read-first".parse().unwrap(), per_second).unwrap();
         question.base.workload = workload;
         question.base.timing = Some(timing);
-        question.ftls = ["1r-greedy", "2r-fifo"].map(|ftl| ftl.parse().unwrap()).to_vec();
+        question.ftls = choice(["1r-greedy", "2r-fifo"]);
         (question, file)
     }
 

@@ -8,7 +8,9 @@ use crate::identity::changed;
 use crate::parallel::{Stop, Until, lock, parallel, when_it_fits};
 use ftlab_ftl::registry::{self, Kind, entries};
 use ftlab_sim::result::RunResult;
-use ftlab_sim::{Experiment, Fill, Physical, SimError, Workload, WorkloadIdentity};
+use ftlab_sim::{
+    DriveClass, Experiment, Fill, Model, Physical, SimError, Workload, WorkloadIdentity,
+};
 use ftlab_spec::{Share, Spec};
 use ftlab_trace::Contents;
 use std::sync::Mutex;
@@ -29,9 +31,14 @@ pub struct Comparison {
     pub op_ratios: Vec<Share>,
     /// Pages per erase block of the drives; the usual number for their size if `None`.
     pub pages_per_block: Vec<Option<u32>>,
+    /// The real drive of which every drive is a model, if one is asked about, with a model for each workload.
+    pub models: Option<(DriveClass, Vec<Model>)>,
     /// Ends all runs when it is set.
     pub stop: Stop,
 }
+
+/// Over-provisioning of the drives, if none is named.
+pub const USUAL_OP_RATIOS: [Share; 3] = [Share(0.07), Share(0.1), Share(0.28)];
 
 /// Is told of every cell that is finished: how many there are by now, of how many, and the cell.
 pub type OnCell<'a> = &'a (dyn Fn(usize, usize, &Outcome) + Sync);
@@ -78,6 +85,31 @@ pub fn contestants(named: &[Spec], baseline: &[Spec]) -> Result<Vec<Spec>, SimEr
 }
 
 impl Comparison {
+    /// It on models of a real drive, whose units are the blocks.
+    pub fn on_models(mut self, class: DriveClass) -> Result<Self, SimError> {
+        let (page_bytes, seed) = (self.base.drive.page_bytes, self.base.seed);
+        let model = |workload: &Workload| class.model(workload, page_bytes, seed);
+        let models = self.workloads.iter().map(model).collect::<Result<Vec<_>, _>>()?;
+        self.workloads = models.iter().map(|model| model.workload.clone()).collect();
+        self.pages_per_block = vec![None];
+        self.models = Some((class, models));
+        Ok(self)
+    }
+
+    /// The `workload` on models of each of these drives.
+    pub(super) fn on_each(
+        self,
+        classes: &[DriveClass],
+        workload: &Workload,
+    ) -> Result<Self, SimError> {
+        let (page_bytes, seed) = (self.base.drive.page_bytes, self.base.seed);
+        let model = |class: &DriveClass| class.model(workload, page_bytes, seed);
+        let models = classes.iter().map(model).collect::<Result<Vec<_>, _>>()?;
+        let workloads = models.iter().map(|model| model.workload.clone()).collect();
+        let models = classes.first().map(|class| (*class, models));
+        Ok(Self { workloads, models, ..self })
+    }
+
     /// Runs every cell that `store` does not have, on `threads`; the outcomes of all are in order.
     pub fn run(
         &self,
@@ -143,7 +175,10 @@ impl Comparison {
         };
         experiment.drive.physical = Physical::OverProvisioning(Share(cell.op_ratio));
         experiment.drive.pages_per_block = cell.pages_per_block;
-        Ok(experiment)
+        match &self.models {
+            Some((_, models)) => models[workload].of(&experiment),
+            None => Ok(experiment),
+        }
     }
 
     fn identity(
@@ -226,6 +261,7 @@ mod tests {
             fills: vec![Fill::Sequential],
             op_ratios: vec![Share(0.2), Share(0.3)],
             pages_per_block: vec![Some(16)],
+            models: None,
             stop: Stop::default(),
         }
     }

@@ -13,7 +13,9 @@ mod store;
 mod trust;
 
 pub use cell::{Cell, Outcome};
-pub use comparison::{Comparison, OnCell, contestants, standard_ftls, without_series};
+pub use comparison::{
+    Comparison, OnCell, USUAL_OP_RATIOS, contestants, standard_ftls, without_series,
+};
 pub use render::{csv, markdown, short};
 pub use score::{RIVALS, Score, Scoreboard, WorkloadScore};
 pub use store::{CELLS, CellStore};

@@ -3,9 +3,9 @@
 use super::cell::{Cell, Outcome};
 use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry;
-use ftlab_sim::compared_wafs;
 use ftlab_sim::result::RunResult;
 use ftlab_sim::trust::Trust;
+use ftlab_sim::{are_steady, compared_wafs};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -27,8 +27,12 @@ pub struct Scoreboard {
     pub missing: Vec<(Cell, String)>,
     /// Cells that are no evidence and in no mean, and what each lacks.
     pub without_evidence: Vec<(Cell, String)>,
+    /// The real drive of which every drive is a model, in words, if it is about one.
+    pub drive: Option<String>,
     /// What it rests on.
     pub trust: Trust,
+    /// What to keep in mind.
+    pub caveats: Vec<String>,
 }
 
 /// What all cells of an FTL say.
@@ -121,7 +125,9 @@ impl Scoreboard {
             scores,
             missing: missing.collect(),
             without_evidence: without_evidence.collect(),
+            drive: None,
             trust: Trust::of(runs.filter_map(|run| run.evidence.as_ref()), Vec::new()),
+            caveats: Vec::new(),
         }
     }
 
@@ -215,7 +221,7 @@ fn measured(outcomes: &[Outcome]) -> Vec<Measured<'_>> {
     let measured = results().map(|(cell, run)| {
         let runs = &places[&place(cell)];
         let index = runs.iter().position(|other| std::ptr::eq(*other, run)).unwrap_or(0);
-        let is_steady = runs.iter().all(|run| run.steady_waf.is_some());
+        let is_steady = are_steady(runs);
         Measured { cell, run, waf: compared_wafs(runs)[index], is_steady }
     });
     measured.collect()

@@ -6,9 +6,10 @@ use super::score::Scoreboard;
 use super::store::CellStore;
 use crate::error::ExperimentsError;
 use ftlab_sim::format::{percent, significant};
+use ftlab_sim::result::DriveSummary;
 use ftlab_sim::result::RunResult;
-use ftlab_sim::trust::{BlockSize, BlockSizes, Trust, blocks_of, full_drive};
-use ftlab_sim::{Fill, compared_wafs};
+use ftlab_sim::trust::{BlockSize, BlockSizes, Trust, drive_of, full_drive};
+use ftlab_sim::{DriveClass, DriveOptions, Fill, compared_wafs, small_blocks};
 use ftlab_spec::Share;
 
 /// Write amplifications closer than this are level: no order of two FTLs turns round.
@@ -18,7 +19,7 @@ const LEVEL: f64 = 0.005;
 struct Duel {
     cells: [Cell; 2],
     workload: usize,
-    pages_per_block: u32,
+    drive: DriveSummary,
 }
 
 impl Comparison {
@@ -31,18 +32,30 @@ impl Comparison {
         threads: usize,
     ) -> Result<Scoreboard, ExperimentsError> {
         let duel = self.duel(&board);
-        let mut assumed = Vec::new();
-        if self.fills == [Fill::default()] {
-            assumed.push(full_drive());
-        }
-        if self.pages_per_block == [None] {
-            let pages = duel.as_ref().map(|duel| blocks_of(duel.pages_per_block));
-            assumed.push(pages.unwrap_or_else(|| "blocks of the usual size".into()));
+        let assumed = self.assumed(duel.as_ref().map(|duel| &duel.drive));
+        match &self.models {
+            Some((class, _)) => board.drive = Some(class.to_string()),
+            None => board.caveats.extend(duel.as_ref().and_then(|duel| small_blocks(&duel.drive))),
         }
         let sizes = duel.map(|duel| self.fight(&duel, store, threads)).transpose()?;
         let trust = Trust { assumed, ..std::mem::take(&mut board.trust) };
         board.trust = trust.with_block_sizes(sizes);
         Ok(board)
+    }
+
+    /// What was not asked for, and taken for granted, on a `drive` in the middle.
+    fn assumed(&self, drive: Option<&DriveSummary>) -> Vec<String> {
+        let fill = (self.fills == [Fill::default()]).then(full_drive);
+        let of_drive = match (&self.models, drive) {
+            (Some((class, _)), _) => class.assumed().into_iter().collect(),
+            (None, Some(drive)) => {
+                let are_asked = self.pages_per_block != [None];
+                let pages_per_block = are_asked.then_some(drive.pages_per_block);
+                drive_of(&DriveOptions { pages_per_block, ..self.base.drive.clone() }, drive)
+            }
+            (None, None) => vec!["blocks of the usual size".into()],
+        };
+        fill.into_iter().chain(of_drive).collect()
     }
 
     /// The two FTLs that do best, in the middle one of the cells that both have.
@@ -58,7 +71,7 @@ impl Comparison {
         Some(Duel {
             cells: [cell.clone(), of(cell, &second.ftl)],
             workload,
-            pages_per_block: prepared.config().drive.pages_per_block,
+            drive: prepared.config().drive.clone(),
         })
     }
 
@@ -70,17 +83,31 @@ impl Comparison {
         threads: usize,
     ) -> Result<BlockSizes, ExperimentsError> {
         let [best, second] = &duel.cells;
-        let pages = duel.pages_per_block;
-        let sizes: Vec<u32> =
-            [pages / 2, pages * 2].into_iter().filter(|pages| *pages >= 2).collect();
+        let pages = duel.drive.pages_per_block;
+        let workload = &self.workloads[duel.workload];
         let ftls = [&best.ftl, &second.ftl].map(|ftl| ftl.parse());
         let question = Self {
-            workloads: vec![self.workloads[duel.workload].clone()],
             ftls: ftls.into_iter().collect::<Result<_, _>>().map_err(ftlab_sim::SimError::from)?,
             fills: vec![best.fill.parse().map_err(ftlab_sim::SimError::from)?],
             op_ratios: vec![Share(best.op_ratio)],
-            pages_per_block: sizes.iter().copied().map(Some).collect(),
             ..self.clone()
+        };
+        let sizes = [0.5, 2.0].map(|times| (times, (f64::from(pages) * times) as u32));
+        let (sizes, question): (Vec<u32>, Self) = match &self.models {
+            None => {
+                let sizes: Vec<u32> =
+                    sizes.into_iter().map(|(_, pages)| pages).filter(|pages| *pages >= 2).collect();
+                let pages_per_block = sizes.iter().copied().map(Some).collect();
+                let workloads = vec![workload.clone()];
+                (sizes, Self { workloads, pages_per_block, ..question })
+            }
+            Some((class, _)) => {
+                let some = sizes.into_iter();
+                let some =
+                    some.filter_map(|(times, pages)| Some((pages, class.with_units(times)?)));
+                let (sizes, classes): (Vec<u32>, Vec<DriveClass>) = some.unzip();
+                (sizes, question.on_each(&classes, workload)?)
+            }
         };
         let outcomes = question.run(store, threads, &|_, _, _| ())?;
         let tried = sizes.iter().zip(outcomes.chunks(2)).map(|(pages, pair)| of_size(*pages, pair));
@@ -132,6 +159,7 @@ mod tests {
             fills: vec![Fill::Sequential],
             op_ratios: vec![Share(0.2)],
             pages_per_block: vec![None],
+            models: None,
             stop: Stop::default(),
         };
         let place = tempfile::tempdir().unwrap();
@@ -148,8 +176,10 @@ mod tests {
             "sepbit ahead of 1r-greedy under hotcold with 20% of over-provisioning"
         );
         assert!(sizes.is_same && trust.line.contains("the same answer with blocks"), "{trust:?}");
-        let end = "assumed: a drive filled in order, blocks of 8 pages.";
+        let end =
+            "assumed: a drive filled in order, blocks of 8 pages (32 KiB), which span all LUNs.";
         assert!(trust.line.ends_with(end), "{}", trust.line);
+        assert!(board.caveats[0].starts_with("The drive is 16 MiB in blocks of 8 pages (32 KiB)"));
         // What was run for it is not run again.
         assert_eq!(store().len(), 6);
     }

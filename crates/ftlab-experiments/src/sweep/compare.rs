@@ -29,6 +29,11 @@ pub trait Numbers {
 
     /// A curve of one point, at a moment of the run where it has one.
     fn curve(&self, name: &str, point: &Point, at: f64) -> Result<Option<Curve>, SpecError>;
+
+    /// What the run of one point lacks to be evidence; none if it is, or if that is not known.
+    fn lacks(&self, _: &Point) -> Option<&str> {
+        None
+    }
 }
 
 impl Numbers for Results {
@@ -43,6 +48,11 @@ impl Numbers for Results {
     fn curve(&self, name: &str, point: &Point, at: f64) -> Result<Option<Curve>, SpecError> {
         let series = Series::find(name)?;
         Ok(self.get(&point.run).and_then(|stored| series.of(stored, at)))
+    }
+
+    fn lacks(&self, point: &Point) -> Option<&str> {
+        let run = self.get(&point.run)?.result.runs.first()?;
+        run.evidence.as_ref()?.lacks.as_deref()
     }
 }
 
@@ -98,15 +108,26 @@ pub fn extent(
     (found.len() > 1).then_some((low, high))
 }
 
-/// A number of every run at `place`, one for each seed.
+/// A number of every run at `place`, one for each seed: of those that are evidence, if any is.
 pub(super) fn numbers_at(
     plan: &Plan,
     numbers: &dyn Numbers,
     metric: &str,
     place: &Point,
 ) -> impl Iterator<Item = f64> {
-    let same = plan.points.iter().filter(|point| without_seed(point).eq(without_seed(place)));
-    same.filter_map(|point| numbers.number(metric, point))
+    let is_evidence = !lacks_evidence(plan, numbers, place);
+    let counts = move |point: &&Point| !is_evidence || numbers.lacks(point).is_none();
+    seeds_of(plan, place).filter(counts).filter_map(|point| numbers.number(metric, point))
+}
+
+/// The points at `place`, one for each seed.
+fn seeds_of<'a>(plan: &'a Plan, place: &Point) -> impl Iterator<Item = &'a Point> {
+    plan.points.iter().filter(|point| without_seed(point).eq(without_seed(place)))
+}
+
+/// Whether no run at `place` is evidence, whatever its seed.
+fn lacks_evidence(plan: &Plan, numbers: &dyn Numbers, place: &Point) -> bool {
+    seeds_of(plan, place).all(|point| numbers.lacks(point).is_some())
 }
 
 fn without_seed(point: &Point) -> impl Iterator<Item = &(String, String)> {
@@ -158,16 +179,31 @@ impl Of<'_> {
             return Ok(vec![self.line(self.what(None), Bound::None, None)?]);
         }
         if let Some(reduce) = expectation.reduce {
-            let numbers = places.iter().filter_map(|place| self.number(metric, place));
+            let lacks = |place: &&Point| lacks_evidence(self.plan, self.numbers, place);
+            let (without, with): (Vec<&Point>, Vec<&Point>) =
+                places.iter().copied().partition(lacks);
+            let numbers = with.iter().filter_map(|place| self.number(metric, place));
             let number = reduce.of(&numbers.collect::<Vec<_>>());
             let bound = self.bound(places[0]).unwrap_or(Bound::None);
-            return Ok(vec![self.line(self.what(None), bound, number)?]);
+            let line = self.line(self.what(None), bound, number)?;
+            let remark = [line.remark.clone(), self.left_out(&without)].join(" ");
+            return Ok(vec![Comparison { remark: remark.trim().to_owned(), ..line }]);
         }
         let lines = places.into_iter().filter_map(|place| {
             let bound = self.bound(place)?;
             Some(self.line(self.what(Some(place)), bound, self.number(metric, place)))
         });
         lines.collect()
+    }
+
+    /// What is in no mean, and what it lacks.
+    fn left_out(&self, places: &[&Point]) -> String {
+        let named = places.iter().map(|place| {
+            let lacks = self.numbers.lacks(place).unwrap_or_default();
+            format!("{} ({lacks})", self.place_name(place))
+        });
+        let named: Vec<_> = named.collect();
+        if named.is_empty() { String::new() } else { format!("Left out: {}.", named.join("; ")) }
     }
 
     /// The number of a point, or what the expectation makes of it and that of another.

@@ -53,10 +53,15 @@ impl Settings<'_> {
             Ok(workload) => workload,
             Err(absent) => return Ok(Err(absent)),
         };
-        let experiment = self.scaled(self.run.apply(experiment, variables, |_| true)?, scale);
+        let mut experiment = self.scaled(self.run.apply(experiment, variables, |_| true)?, scale);
         if let Some((timing, scalar)) = experiment.timing.as_ref().zip(self.run.get("timing")) {
-            Timing::from_spec(timing)
+            let timing = Timing::from_spec(timing)
                 .map_err(|error| Wrong::at(scalar.span(), format!("timing = {error}")))?;
+            if full.pages_per_block.is_none() && scale != Scale::FULL {
+                // The blocks of its chip shrink as those that are given do.
+                let pages_per_block = Some(timing.pages_per_block(full.page_bytes));
+                experiment.drive = scale.drive(&DriveOptions { pages_per_block, ..full });
+            }
         }
         Ok(Ok(Experiment { workload, ..experiment }))
     }

@@ -2,7 +2,7 @@
 //! run that ends with its trace holds.
 
 use ftlab_experiments::Stop;
-use ftlab_experiments::advise::{Question, usual_length};
+use ftlab_experiments::advise::{Choice, Question, usual_length};
 use ftlab_experiments::compare::{CELLS, CellStore, Comparison};
 use ftlab_sim::result::RunResult;
 use ftlab_sim::{
@@ -76,6 +76,7 @@ fn by_compare(experiment: &Experiment) -> RunResult {
         fills: vec![Fill::default()],
         op_ratios: vec![Share(0.2)],
         pages_per_block: vec![Some(16)],
+        models: None,
         stop: Stop::default(),
     };
     let place = tempfile::tempdir().unwrap();
@@ -88,7 +89,8 @@ fn by_advise(experiment: &Experiment, ftl: &Spec) -> (f64, Verdict) {
     let length = usual_length(&experiment.workload, false);
     let question = Question {
         base: Experiment { length, repeat: false, ..experiment.clone() },
-        ftls: vec![ftl.clone()],
+        ftls: Choice { answer: vec![ftl.clone()], ..Choice::default() },
+        class: None,
         op_ratios: vec![Share(0.2)],
         target: None,
         service: None,

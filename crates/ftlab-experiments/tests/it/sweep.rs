@@ -383,6 +383,67 @@ fn what_is_wrong_is_shown_with_its_line_and_the_remedy() {
 }
 
 #[test]
+fn the_blocks_of_a_chip_shrink_with_the_drive() {
+    let text = r#"
+        title = "a test"
+        workloads = ["uniform"]
+        ftls = ["1r-greedy"]
+        [drive]
+        logical = "16GiB"
+        [run]
+        timing = "femu"
+    "#;
+    let pages = |scale: &str| {
+        let file = ExperimentFile::parse(Path::new("test.toml"), text).unwrap();
+        let plan = Plan::new(file, scale.parse().unwrap()).unwrap();
+        let drive = plan.jobs[0].experiment.drive_on_its_flash().unwrap();
+        (drive.asked_pages(), drive.pages_per_block)
+    };
+    assert_eq!(pages("1"), (Some(4_194_304), Some(16_384)));
+    assert_eq!(pages("1/8"), (Some(524_288), Some(2048)));
+}
+
+#[test]
+fn what_is_no_evidence_is_in_no_mean_and_named() {
+    /// 1 without an erase for theta 0.5, or else 3, and 5 with the second seed.
+    struct Half;
+
+    impl Numbers for Half {
+        fn check(&self, _: &str) -> Result<(), SpecError> {
+            Ok(())
+        }
+
+        fn number(&self, _: &str, point: &Point) -> Option<f64> {
+            let is_second = point.label("seed") == Some("2");
+            Some(match self.lacks(point) {
+                Some(_) => 1.0,
+                None if is_second => 5.0,
+                None => 3.0,
+            })
+        }
+
+        fn curve(&self, _: &str, _: &Point, _: f64) -> Result<Option<Curve>, SpecError> {
+            Ok(None)
+        }
+
+        fn lacks(&self, point: &Point) -> Option<&str> {
+            (point.label("theta") == Some("0.5")).then_some("no block was erased")
+        }
+    }
+
+    let mean = "
+        [[expect]]
+        metric = \"waf\"
+        of = { ftl = \"1r-greedy\", workload = \"zipf:theta={theta}\" }
+        reduce = \"mean\"
+        at-least = 3.9
+    ";
+    let lines = compare(&plan(&format!("{TEXT}{mean}")), &Half).unwrap();
+    assert_eq!((lines[0].measured.as_str(), lines[0].agrees), ("4.000", Some(true)));
+    assert!(lines[0].remark.contains("(no block was erased)"), "{lines:?}");
+}
+
+#[test]
 fn only_what_has_a_published_value_is_compared() {
     struct Two;
 

@@ -26,6 +26,7 @@ use ftlab_host::{Arrivals, Timing, Unit};
 use ftlab_spec::{Parameters, Spec};
 use ftlab_stack::{AnyFtl, StackError};
 use ftlab_trace::{Space, StreamMap, TraceSource};
+use ftlab_workload::SideBySide;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use twox_hash::XxHash3_128;
@@ -209,6 +210,7 @@ impl Experiment {
             Workload::Requests(requests) => {
                 all.extend(requests.identity().map(|_| versions::TRACES));
             }
+            Workload::Copies(_) => all.extend([versions::TRACES, SideBySide::VERSION]),
         }
         Ok(all)
     }

@@ -104,6 +104,34 @@ fn postgresql_on_ext4() {
 }
 
 #[test]
+fn requests_have_the_streams_of_the_files_that_lie_where_they_go() {
+    let place = Place::new();
+    let Some(device) = Device::over_file(place.path(), 64) else { return };
+    if !have(&["mkfs.ext4", "filefrag"]) {
+        return;
+    }
+    recorded(
+        &place,
+        &device,
+        "--stream *.sst=1 --stream log/=2",
+        r#"mkfs.ext4 -q "$DEVICE"
+           mkdir "$PLACE/mnt"
+           mount "$DEVICE" "$PLACE/mnt"
+           mkdir "$PLACE/mnt/log"
+           dd if=/dev/urandom of="$PLACE/mnt/a.sst" bs=64k count=32 conv=fsync 2> /dev/null
+           dd if=/dev/urandom of="$PLACE/mnt/log/1" bs=64k count=16 conv=fsync 2> /dev/null
+           dd if=/dev/urandom of="$PLACE/mnt/other" bs=64k count=8 conv=fsync 2> /dev/null
+           sleep 1
+           umount "$PLACE/mnt""#,
+    );
+    let run = "run t.parquet --op 30% --pages-per-block 16 --ftl nvme-fdp --quiet --json";
+    let handles = place.ftlab(run).json()["runs"][0]["fdp"]["handles"].clone();
+    let bytes = |handle: usize| handles[handle]["hbmw"].as_u64().unwrap();
+    assert_eq!([bytes(1), bytes(2)], [2 << 20, 1 << 20], "{handles}");
+    assert!(bytes(0) >= 512 << 10, "journal, metadata and the other file: {handles}");
+}
+
+#[test]
 fn what_stays_in_the_page_cache_is_written_back_unless_told_not_to() {
     let place = Place::new();
     let Some(device) = Device::over_file(place.path(), 16) else { return };

@@ -134,3 +134,28 @@ with open(\"data/x\", \"w+b\") as file:
     let warning = summary["warnings"][0].as_str().unwrap();
     assert!(warning.starts_with("1 files were mapped for writing"), "{warning}");
 }
+
+#[test]
+fn reads_and_streams_are_recorded_where_they_are_asked_for() {
+    if !have(&["strace"]) {
+        return;
+    }
+    let place = Place::new();
+    fs::create_dir(place.path().join("data")).unwrap();
+    place.write(
+        "script.sh",
+        "dd if=/dev/zero of=data/a.sst bs=4096 count=8 2> /dev/null
+         dd if=/dev/zero of=data/b.log bs=4096 count=4 2> /dev/null
+         dd if=data/a.sst of=/dev/null bs=8192 count=2 2> /dev/null",
+    );
+    let record =
+        "record --dir data --reads --stream *.sst=1 --out t.parquet --json -- sh script.sh";
+    let output = place.ftlab(record);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let inspection = place.ftlab("inspect t.parquet --json").json()["workloads"][0].clone();
+    assert_eq!(inspection["requests"]["read"], 2, "{inspection}");
+    assert_eq!(inspection["page_writes"], 12);
+    let none = record.replace("*.sst=1", "*.none=1");
+    let warning = place.ftlab(&none).json()["warnings"][0].clone();
+    assert!(warning.as_str().unwrap().starts_with("no request was of a file"), "{warning}");
+}
