@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ftlab._compare import Scoreboard, compare
     from ftlab._core import DriveView, Hint, __version__
     from ftlab._drive import Drive
+    from ftlab._fleet import Fleet, fleet
     from ftlab._own import register
     from ftlab._parameter import Parameter, parameter
     from ftlab._policy import FitContext, Policy, Stream
@@ -42,6 +43,7 @@ else:
             "_compare": ("Scoreboard", "compare"),
             "_core": ("DriveView", "Hint", "__version__"),
             "_drive": ("Drive",),
+            "_fleet": ("Fleet", "fleet"),
             "_own": ("register",),
             "_parameter": ("Parameter", "parameter"),
             "_policy": ("FitContext", "Policy", "Stream"),
@@ -67,6 +69,7 @@ __all__ = [
     "Entry",
     "Failure",
     "FitContext",
+    "Fleet",
     "FtlabError",
     "Hint",
     "Inspection",
@@ -88,6 +91,7 @@ __all__ = [
     "advise",
     "compare",
     "errors",
+    "fleet",
     "formats",
     "ftls",
     "generate",

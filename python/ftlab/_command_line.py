@@ -12,7 +12,7 @@ from ftlab._own import named
 from ftlab._text import Setting, texts
 from ftlab._workload import Trace, core_workload
 
-__all__ = ["command_line", "workload_text"]
+__all__ = ["command_line", "reading_words", "setting_words", "workload_text"]
 
 _MAY_BE_BARE = {"compact", "side_by_side"}
 """Options whose value is optional, so that it must follow an equals sign."""
@@ -23,7 +23,7 @@ def command_line(
 ) -> str | None:
     """The command ``ftlab run`` with these FTLs; none for workloads without a name and own policies."""
     if isinstance(workload, Trace):
-        path, reading = os.fspath(workload.path), _reading(workload)
+        path, reading = os.fspath(workload.path), reading_words(workload)
     elif isinstance(workload, str | os.PathLike):
         path, reading = os.fspath(workload), []
     else:
@@ -31,7 +31,7 @@ def command_line(
     ftls = list(ftls)
     if named(ftls)[1]:
         return None
-    words = ["ftlab", "run", path, *reading, *_options(drive._settings()), *_options(settings)]
+    words = ["ftlab", "run", path, *reading, *setting_words(drive._settings()), *setting_words(settings)]
     for ftl in dict.fromkeys(ftls):
         words += ["--ftl", ftl]
     return shlex.join(words)
@@ -40,18 +40,19 @@ def command_line(
 def workload_text(workload: object) -> str:
     """The workload as text, as far as its name identifies it."""
     if isinstance(workload, Trace):
-        return " ".join([os.fspath(workload.path), *_reading(workload)])
+        return " ".join([os.fspath(workload.path), *reading_words(workload)])
     return core_workload(workload).name
 
 
-def _reading(trace: Trace) -> list[str]:
+def reading_words(trace: Trace) -> list[str]:
     """The options for reading a trace."""
     fields = {name: value for name, value in asdict(trace).items() if name not in ("path", "volumes")}
     volumes = [word for volume in trace.volumes for word in ("--volume", volume)]
-    return volumes + _options(fields)
+    return volumes + setting_words(fields)
 
 
-def _options(settings: Mapping[str, Setting | None]) -> list[str]:
+def setting_words(settings: Mapping[str, Setting | None]) -> list[str]:
+    """The options with these settings."""
     words = []
     for name, value in settings.items():
         option = f"--{name.replace('_', '-')}"
