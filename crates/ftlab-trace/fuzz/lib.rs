@@ -1,7 +1,17 @@
-//! What every fuzz target does: read all of it, expand it to pages, and never panic.
+//! What is done with the bytes of a trace: read all of it, expand it to pages, and never panic.
 
 use ftlab_analysis::{InspectOptions, Inspector};
 use ftlab_trace::{Input, Layout, OpenOptions, RequestBatch, RequestHasher, TraceError, open_input};
+
+/// The format that is fuzzed, with the parameters without which its reader reads nothing; none for any.
+pub fn format() -> Option<String> {
+    let name = std::env::var("FTLAB_FUZZ_FORMAT").ok()?;
+    Some(match name.as_str() {
+        "csv" => "csv:map=ts:s=1;op=2;off=3;len:KiB=4;volume=5;op:*=W".into(),
+        "oracle-general" => "oracle-general:assume-write=on,object=place".into(),
+        _ => name,
+    })
+}
 
 /// Reads `bytes` as `format` (by content if `None`), strictly and with tolerance, with the volumes kept
 /// and laid side by side.

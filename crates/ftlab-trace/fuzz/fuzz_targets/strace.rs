@@ -1,4 +1,0 @@
-//! See the library.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ftlab_trace_fuzz::read(bytes, Some("strace")));
