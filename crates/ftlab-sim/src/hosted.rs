@@ -5,7 +5,6 @@ use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
 use crate::workload::Workload;
-use ftlab_fio::JobFile;
 use ftlab_host::Weights;
 use ftlab_spec::Spec;
 use ftlab_trace::Space;
@@ -13,6 +12,7 @@ use ftlab_trace::{
     ClosedLoop, Issued, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource,
     Turn,
 };
+use ftlab_workload::fio::JobFile;
 use ftlab_workload::{Arbiter, Clients, WriteWatch};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -4,7 +4,6 @@ use crate::SimError;
 use crate::drive::Logical;
 use crate::parameters::named;
 use crate::sizing::{Origin, Wanted};
-use ftlab_fio::JobFile;
 use ftlab_ftl::registry::OracleGroup;
 use ftlab_spec::{ByteSize, Spec};
 use ftlab_trace::Space;
@@ -12,6 +11,7 @@ use ftlab_trace::{
     AddressRange, Layout, OpenOptions, TraceError, TraceSource, address_range, address_range_of,
     open,
 };
+use ftlab_workload::fio::JobFile;
 use ftlab_workload::{GENERATORS, SideBySide};
 use std::collections::BTreeMap;
 use std::fmt;

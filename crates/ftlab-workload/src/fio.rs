@@ -6,7 +6,7 @@
 //! `ftlab run -- fio --name=a --rw=randwrite` for `fio:command=fio --name=a --rw=randwrite`.
 //!
 //! # Rule
-//! [`fio`](ftlab_fio) reads job files and commands and makes their requests. `fio-randwrite` is this one, on the whole
+//! `ftlab-fio` reads job files and commands and makes their requests. `fio-randwrite` is this one, on the whole
 //! drive, with the seed of the generator for S and block sizes for B:
 //!
 //! ```text
@@ -30,15 +30,19 @@
 //! # Reference
 //! fio 3.42, HOWTO.
 
+#[cfg(not(feature = "fio"))]
+use super::absent_fio as ftlab_fio;
 use super::file_name::FileName;
 use super::generator::{Bounds, End, GeneratorInfo, Make};
 use super::sequence::PageSequence;
-use ftlab_fio::{JobFile, JobRequests, Taken, Version};
 use ftlab_spec::{ByteSize, OrAuto, Parameters, Spec, SpecError, Value};
 use ftlab_trace::Space;
 use ftlab_trace::{RequestBatch, TraceError};
 use std::fmt;
 use std::path::Path;
+
+use ftlab_fio::{JobRequests, Taken, Version};
+pub use ftlab_fio::{Hosts, JobFile};
 
 ftlab_spec::parameters! {
     /// Which jobs.

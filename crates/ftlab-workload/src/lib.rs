@@ -6,6 +6,8 @@
 //! and the seed, never on batch sizes.
 #![forbid(unsafe_code)]
 
+#[cfg(not(feature = "fio"))]
+mod absent_fio;
 mod arbiter;
 pub mod areas;
 pub mod cachelib;
