@@ -2,7 +2,7 @@
 
 use ftlab_experiments::ExperimentsError;
 use ftlab_experiments::sweep::FileError;
-use ftlab_sim::SimError;
+use ftlab_sim::{FeedError, SimError};
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
 use pyo3::PyErr;
@@ -66,11 +66,17 @@ impl From<SimError> for Error {
             SimError::Build(_) | SimError::Geometry(_) => exceptions::DriveError::new_err(message),
             SimError::Ftl { .. } => exceptions::FtlError::new_err(message),
             SimError::Memory { .. } => exceptions::MemoryLimitError::new_err(message),
-            SimError::BeyondDrive { .. }
-            | SimError::NothingCounted { .. }
-            | SimError::NoWrites { .. }
-            | SimError::NoTimes
-            | SimError::TooManyIntervals { .. } => exceptions::WorkloadError::new_err(message),
+            SimError::Feed(error)
+                if matches!(
+                    *error,
+                    FeedError::Backlog { .. } | FeedError::TooManyLifetimes { .. }
+                ) =>
+            {
+                exceptions::ParameterError::new_err(message)
+            }
+            SimError::Feed(_) | SimError::NothingCounted { .. } | SimError::NoWrites { .. } => {
+                exceptions::WorkloadError::new_err(message)
+            }
             _ => exceptions::ParameterError::new_err(message),
         })
     }

@@ -1,9 +1,10 @@
 //! Why an experiment cannot be run.
 
 use crate::format::{bytes, grouped};
+use ftlab_feed::FeedError;
 use ftlab_flash::GeometryError;
 use ftlab_ftl::registry::BuildError;
-use ftlab_spec::{ByteSize, SpecError, did_you_mean};
+use ftlab_spec::{SpecError, did_you_mean};
 use ftlab_stack::StackError;
 use ftlab_trace::{TraceError, files_beside};
 use std::path::Path;
@@ -20,6 +21,9 @@ pub enum SimError {
     /// The trace or generator.
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// The workload, as page writes of this drive.
+    #[error(transparent)]
+    Feed(Box<FeedError>),
     /// The FTL does not exist, or does not work on a drive of this size.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -51,26 +55,6 @@ pub enum SimError {
         "{name}, which was changed while it was read, is no trace to count by; run it again when nothing writes to it"
     )]
     Changed { name: String },
-    /// A request goes beyond the end of the drive.
-    #[error(
-        "a {operation} of page {page} (byte offset {}) is beyond the drive, which has {} pages \
-         ({}){}; enlarge it with --logical {}, or map such addresses into it with --wrap",
-        u128::from(*page) * u128::from(*page_bytes),
-        grouped(*logical_pages),
-        ByteSize(logical_pages * u64::from(*page_bytes)),
-        last_page.map_or_else(String::new, |last| format!(", and the last page of the trace is {last}")),
-        enlarged(last_page.unwrap_or(*page), *page_bytes)
-    )]
-    BeyondDrive {
-        /// "write" or "trim".
-        operation: &'static str,
-        /// The first page that the drive does not have.
-        page: u64,
-        logical_pages: u64,
-        page_bytes: u32,
-        /// The last page that the trace uses, if it could be read again.
-        last_page: Option<u64>,
-    },
     /// Nothing was left to count.
     #[error(
         "{name}: no page writes to count: {} came before its end, and {} of them were to warm up; \
@@ -88,25 +72,6 @@ pub enum SimError {
     /// The workload writes nothing.
     #[error("{name}: it has no page writes at all; take a workload that writes")]
     NoWrites { name: String },
-    /// The trace has no clock.
-    #[error(
-        "the trace does not say when its requests come, and arrivals=trace needs it; use \
-         arrivals=closed with a queue-depth, or for a CSV file name its column with --map ts:us=COLUMN"
-    )]
-    NoTimes,
-    /// The running write amplification would take too much memory.
-    #[error(
-        "the workload has more than {} intervals of {} page writes, which are as many as are \
-         recorded; give a larger --interval, or fewer --writes",
-        grouped(*intervals_max),
-        grouped(*interval_writes)
-    )]
-    TooManyIntervals {
-        /// Host writes of an interval.
-        interval_writes: u64,
-        /// Intervals that are recorded at most.
-        intervals_max: u64,
-    },
     /// More memory than there is.
     #[error(
         "{ftls} FTLs on this drive need {} of memory, and {} are available; simulate a smaller \
@@ -133,6 +98,16 @@ pub enum SimError {
     Threads(String),
 }
 
+impl From<FeedError> for SimError {
+    fn from(error: FeedError) -> Self {
+        match error {
+            FeedError::Trace(error) => Self::Trace(error),
+            FeedError::Ftl { ftl, reason } => Self::Ftl { ftl, reason },
+            other => Self::Feed(Box::new(other)),
+        }
+    }
+}
+
 impl From<StackError> for SimError {
     fn from(error: StackError) -> Self {
         match error {
@@ -156,11 +131,14 @@ impl SimError {
                         | TraceError::Unsupported { .. }
                 )
             }
+            Self::Feed(error) => {
+                use FeedError::{Backlog, NoTimes, TooManyLifetimes};
+                matches!(**error, NoTimes | Backlog { .. } | TooManyLifetimes { .. })
+            }
             Self::Spec(_)
             | Self::Build(_)
             | Self::Geometry(_)
             | Self::UnknownWorkload { .. }
-            | Self::NoTimes
             | Self::Changed { .. }
             | Self::Unusable { .. } => true,
             _ => false,
@@ -179,32 +157,9 @@ fn near(text: &str, generators: &[String]) -> String {
     }
 }
 
-/// A size that has `page`.
-fn enlarged(page: u64, page_bytes: u32) -> String {
-    let bytes = page.saturating_add(1).saturating_mul(u64::from(page_bytes));
-    let mib = 1 << 20;
-    ByteSize(bytes.checked_next_multiple_of(mib).unwrap_or(bytes)).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_page_beyond_the_drive_names_the_remedies() {
-        let error = SimError::BeyondDrive {
-            operation: "write",
-            page: 300_000,
-            logical_pages: 262_144,
-            page_bytes: 4096,
-            last_page: None,
-        };
-        assert_eq!(
-            error.to_string(),
-            "a write of page 300000 (byte offset 1228800000) is beyond the drive, which has 262,144 \
-             pages (1GiB); enlarge it with --logical 1172MiB, or map such addresses into it with --wrap"
-        );
-    }
 
     #[test]
     fn a_mistyped_generator_is_proposed() {

@@ -9,6 +9,7 @@
 
 use crate::format::{grouped, significant};
 use crate::steady::Settling;
+use ftlab_feed::Brought;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,16 +58,6 @@ pub struct RunEvidence {
     pub erases_per_block: f64,
     /// Of the time that LUNs worked, the share of erases; none without a clock.
     pub erase_time_share: Option<f64>,
-}
-
-/// What a workload brought, warm-up included.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Brought {
-    /// Write requests of a trace; none of a generator.
-    pub(crate) requests: Option<u64>,
-    pub(crate) page_writes: u64,
-    /// Different pages of these, as far as they were looked at.
-    pub(crate) footprint: u32,
 }
 
 /// What was counted of a run.

@@ -1,17 +1,6 @@
 //! Numbers as people read them.
 
-/// A whole number with commas between thousands.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub use ftlab_spec::grouped;
 
 /// A number with `digits` significant digits, without an exponent.
 pub fn significant(number: f64, digits: i32) -> String {

@@ -4,11 +4,11 @@
 //! drive tell is bytes; what is simulated is page writes.
 
 use crate::SimError;
-use crate::expander::Bounds;
-use crate::feed::Chunk;
 use crate::progress::{Phase, Progress, Status};
 use crate::run_options::Experiment;
-use crate::schedule::Schedule;
+use ftlab_feed::Bounds;
+use ftlab_feed::Chunk;
+use ftlab_feed::Schedule;
 use ftlab_ftl::PageBatch;
 use ftlab_trace::Space;
 use ftlab_trace::pages::SECTOR_BYTES;

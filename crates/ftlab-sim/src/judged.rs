@@ -1,10 +1,11 @@
 //! What runs are evidence of, and by what they are compared.
 
 use crate::drive::DriveSummary;
-use crate::evidence::{Brought, Counted, RunEvidence};
+use crate::evidence::{Counted, RunEvidence};
 use crate::run_result::RunResult;
 use crate::timing::TimingSummary;
 use crate::trust::{Trust, assumed};
+use ftlab_feed::Brought;
 
 impl RunResult {
     /// Finds out what it is evidence of, on its drive; of results of earlier versions, nobody knows what was `brought`.

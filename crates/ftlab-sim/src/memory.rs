@@ -4,10 +4,10 @@
 //! [`SLACK_BYTES`].
 
 use crate::SimError;
-use crate::footprint::Footprint;
 use crate::frames::CELLS_MAX;
-use crate::observed_workload::WorkloadWatch;
-use crate::schedule::INTERVALS_MAX;
+use ftlab_feed::Footprint;
+use ftlab_feed::INTERVALS_MAX;
+use ftlab_feed::WorkloadWatch;
 use ftlab_flash::Lpn;
 use ftlab_ftl::page::{DriveConfig, Hints, Lifetime};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};

@@ -1,7 +1,7 @@
 //! Where a workload writes, for a report.
 
-use ftlab_analysis::{HeatMap, HeatMapCounter, Skew, WriteCounts};
-use ftlab_flash::Lpn;
+use ftlab_analysis::{HeatMap, Skew};
+use ftlab_feed::WorkloadWatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,59 +14,10 @@ pub struct ObservedWorkload {
     pub skew: Skew,
 }
 
-/// Counts page writes as they are decoded.
-#[derive(Debug)]
-pub(crate) struct WorkloadWatch {
-    heat_map: HeatMapCounter,
-    /// Of each logical page; stops at 2^32 - 1.
-    writes: Vec<u32>,
-    index: u64,
-}
-
-impl WorkloadWatch {
-    /// Bytes per logical page.
-    pub(crate) const PAGE_BYTES: u64 = 4;
-
-    pub(crate) fn new(logical_pages: u32) -> Self {
-        let writes = vec![0; logical_pages as usize];
-        Self { heat_map: HeatMapCounter::default(), writes, index: 0 }
-    }
-
-    /// Adds the next writes.
-    pub(crate) fn add(&mut self, writes: &[Lpn]) {
-        for lpn in writes {
-            self.heat_map.add(u64::from(lpn.0), self.index);
-            self.index += 1;
-            let count = &mut self.writes[lpn.index()];
-            *count = count.saturating_add(1);
-        }
-    }
-
-    pub(crate) fn finish(self) -> ObservedWorkload {
-        let counts = WriteCounts::of_pages(self.writes.into_iter().filter(|writes| *writes > 0));
-        ObservedWorkload { heat_map: self.heat_map.map(), skew: counts.skew() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn writes_are_counted_by_page_and_by_time_however_they_come() {
-        let pages: Vec<_> =
-            (0..1000).map(|write| Lpn(if write % 4 == 0 { write } else { 7 })).collect();
-        let watch = |sizes: usize| {
-            let mut watch = WorkloadWatch::new(1000);
-            pages.chunks(sizes).for_each(|part| watch.add(part));
-            watch.finish()
-        };
-        let seen = watch(1000);
-        assert_eq!(seen, watch(7));
-        // 250 pages once each, and page 7 750 times.
-        assert!((seen.skew.top_1_percent - 751.0 / 1000.0).abs() < 1e-12, "{:?}", seen.skew);
-        assert_eq!(seen.heat_map.columns.iter().flatten().sum::<u64>(), 1000);
-        assert_eq!(seen.heat_map.rows, 125);
-        assert_eq!(WorkloadWatch::new(5).finish(), ObservedWorkload::default());
+impl ObservedWorkload {
+    /// What was watched.
+    pub(crate) fn of(watch: WorkloadWatch) -> Self {
+        let (heat_map, skew) = watch.finish();
+        Self { heat_map, skew }
     }
 }

@@ -1,9 +1,9 @@
 //! Filling the drive before anything is counted.
 
 use crate::SimError;
+use ftlab_feed::sequential;
 use ftlab_spec::{Spec, SpecError, Value};
-use ftlab_trace::Space;
-use ftlab_trace::{Op, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages};
+use ftlab_trace::{Space, TraceSource};
 use ftlab_workload::build;
 use std::str::FromStr;
 
@@ -57,49 +57,14 @@ const FILL_SEED: u64 = 0x66_696c_6c00;
 pub(crate) fn fill(fill: Fill, space: &Space) -> Result<Option<Box<dyn TraceSource>>, SimError> {
     match fill {
         Fill::None => Ok(None),
-        Fill::Sequential | Fill::Twice => Ok(Some(Box::new(Sequential {
-            page_sectors: pages::page_sectors(space.page_bytes)?,
-            next_page: 0,
-            logical_pages: space.logical_pages,
-            end: fill.writes(space.logical_pages),
-            metadata: TraceMetadata::default(),
-            skipped: Skipped::default(),
-        }))),
+        Fill::Sequential | Fill::Twice => {
+            Ok(Some(sequential(space, fill.writes(space.logical_pages))?))
+        }
         Fill::Random => {
             let space = Space { seed: space.seed.wrapping_add(FILL_SEED), ..*space };
             let mut spec = Spec::bare("uniform");
             spec.arguments.push(("map".into(), "on".into()));
             Ok(Some(build(&spec, &space)?))
         }
-    }
-}
-
-struct Sequential {
-    page_sectors: u32,
-    next_page: u64,
-    logical_pages: u64,
-    /// Page writes in all.
-    end: u64,
-    metadata: TraceMetadata,
-    skipped: Skipped,
-}
-
-impl TraceSource for Sequential {
-    fn metadata(&self) -> &TraceMetadata {
-        &self.metadata
-    }
-
-    fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
-        batch.clear();
-        let end = self.end.min(self.next_page + batch.limit() as u64);
-        for page in (self.next_page..end).map(|page| page % self.logical_pages) {
-            batch.push(Op::Write, page * u64::from(self.page_sectors), self.page_sectors);
-        }
-        self.next_page = end;
-        Ok(!batch.is_empty())
-    }
-
-    fn skipped(&self) -> &Skipped {
-        &self.skipped
     }
 }

@@ -2,19 +2,17 @@
 
 use crate::Fill;
 use crate::SimError;
-use crate::evidence::Brought;
-use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
-use crate::hosted::Hosted;
 use crate::judged::trust_of;
-use crate::lifetimes::{Lifetimes, Pass};
 use crate::memory::Promise;
 use crate::progress::{Phase, Progress, Status};
 use crate::result::{
-    Config, ExperimentResult, OwnWorkload, RunResult, SkippedSummary, WorkloadSummary,
+    Config, ExperimentResult, ObservedWorkload, OwnWorkload, RunResult, SkippedSummary,
+    WorkloadSummary,
 };
 use crate::threads::Threads;
 use crate::workload::Workload;
+use ftlab_feed::{Brought, Chunk, Feed, FeedError, Hosted, Lifetimes, LookAhead};
 use ftlab_trace::Op;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -75,13 +73,14 @@ impl Prepared {
         read: impl FnOnce(&[FtlRun]) -> T,
     ) -> Result<(ExperimentResult, T), SimError> {
         let workload = self.workload.clone();
-        self.run_all(progress, read).map_err(|error| match error {
+        self.run_all(progress, read).map_err(|mut error| {
             // One error names the size that the whole trace needs.
-            SimError::BeyondDrive { operation, page, logical_pages, page_bytes, .. } => {
-                let last_page = workload.last_page(page_bytes);
-                SimError::BeyondDrive { operation, page, logical_pages, page_bytes, last_page }
+            if let SimError::Feed(error) = &mut error
+                && let FeedError::BeyondDrive { page_bytes, last_page, .. } = &mut **error
+            {
+                *last_page = workload.last_page(*page_bytes);
             }
-            error => error,
+            error
         })
     }
 
@@ -147,7 +146,7 @@ fn look_ahead(
 ) -> Result<Lifetimes, SimError> {
     let mut ends = feeds.iter().map(|feed| feed.schedule().end().filter(|_| is_endless));
     let writes = ends.try_fold(0_u64, |sum, end| Some(sum.saturating_add(end?)));
-    let mut pass = Pass::new(logical_pages, writes)?;
+    let mut pass = LookAhead::new(logical_pages, writes)?;
     for feed in feeds {
         let mut chunk = Chunk::default();
         while feed.next_chunk(&mut chunk)? {
@@ -227,7 +226,7 @@ fn pump_each(
         pool.install(|| {
             let each = runs.par_iter_mut().zip(hosted.par_iter_mut()).zip(more.par_iter_mut());
             each.filter(|(_, more)| **more).try_for_each(|((run, hosted), more)| {
-                *more = hosted.advance(run)?;
+                *more = run.advance(hosted)?;
                 Ok::<_, SimError>(())
             })
         })?;
@@ -255,7 +254,7 @@ fn finish(
     runs: Vec<FtlRun>,
     pool: &Threads,
 ) -> Result<ExperimentResult, SimError> {
-    let observed = feed.observed();
+    let observed = feed.take_watch().map(ObservedWorkload::of);
     let skipped = feed.source().skipped();
     let workload = WorkloadSummary {
         requests: requests(feed),

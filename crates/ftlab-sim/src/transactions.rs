@@ -2,52 +2,28 @@
 
 use crate::response_summary::ResponseSummary;
 use crate::timing::TransactionsResult;
-use ftlab_host::ResponseTimeRecorder;
-use ftlab_trace::Done;
+use ftlab_feed::Transactions;
 
-/// Transactions that are complete.
-#[derive(Debug, Default)]
-pub(crate) struct Transactions {
-    times: ResponseTimeRecorder,
-    count: u64,
-    /// When the first was complete, and the last.
-    first_ns: Option<u64>,
-    last_ns: u64,
-    /// Those of each whole interval, and of the present one.
-    intervals: Vec<u64>,
-    present: u64,
-}
-
-impl Transactions {
-    pub(crate) fn add(&mut self, done: Done) {
-        self.times.record(done.done_ns - done.began_ns);
-        self.count += 1;
-        self.present += 1;
-        self.first_ns.get_or_insert(done.done_ns);
-        self.last_ns = self.last_ns.max(done.done_ns);
-    }
-
-    pub(crate) fn end_interval(&mut self) {
-        self.intervals.push(std::mem::take(&mut self.present));
-    }
-
-    /// The result, with the nanoseconds that each interval took.
-    pub(crate) fn finish(&self, intervals: impl Iterator<Item = u64>) -> TransactionsResult {
-        let per_second = |count: u64, ns: u64| count as f64 * 1e9 / ns.max(1) as f64;
-        let elapsed_ns = self.last_ns - self.first_ns.unwrap_or(self.last_ns);
-        let running = self.intervals.iter().zip(intervals);
-        TransactionsResult {
-            count: self.count,
-            per_second: per_second(self.count.saturating_sub(1), elapsed_ns),
-            response_ns: ResponseSummary::new(&self.times.times()),
-            running_per_second: running.map(|(of, ns)| per_second(*of, ns)).collect(),
-        }
+/// The result, with the nanoseconds that each interval took.
+pub(crate) fn result_of(
+    of: &Transactions,
+    intervals: impl Iterator<Item = u64>,
+) -> TransactionsResult {
+    let per_second = |count: u64, ns: u64| count as f64 * 1e9 / ns.max(1) as f64;
+    let elapsed_ns = of.last_ns - of.first_ns.unwrap_or(of.last_ns);
+    let running = of.intervals.iter().zip(intervals);
+    TransactionsResult {
+        count: of.count,
+        per_second: per_second(of.count.saturating_sub(1), elapsed_ns),
+        response_ns: ResponseSummary::new(&of.times.times()),
+        running_per_second: running.map(|(count, ns)| per_second(*count, ns)).collect(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ftlab_trace::Done;
 
     #[test]
     fn a_rate_is_from_the_end_of_the_first_to_that_of_the_last() {
@@ -60,10 +36,10 @@ mod tests {
                 transactions.end_interval();
             }
         }
-        let result = transactions.finish([2 * second; 2].into_iter());
+        let result = result_of(&transactions, [2 * second; 2].into_iter());
         assert_eq!((result.count, result.response_ns.max), (11, 300));
         assert!((result.per_second - 2.0).abs() < 1e-9);
         assert_eq!(result.running_per_second, [2.0, 2.0]);
-        assert_eq!(Transactions::default().finish(std::iter::empty()).count, 0);
+        assert_eq!(result_of(&Transactions::default(), std::iter::empty()).count, 0);
     }
 }

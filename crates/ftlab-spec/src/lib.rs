@@ -40,6 +40,6 @@ pub use error::SpecError;
 pub use near::{NamesAndPairs, did_you_mean};
 pub use parameters::{NoParameters, Parameter, Parameters};
 pub use program::{name_commit, version, written_by};
-pub use quantity::{ByteSize, Share};
+pub use quantity::{ByteSize, Share, grouped};
 pub use spec::Spec;
 pub use value::{Value, check_range, parse_value};

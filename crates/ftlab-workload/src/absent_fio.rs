@@ -10,17 +10,17 @@ use std::path::Path;
 pub enum JobFile {}
 
 /// The requests of jobs: none.
-pub enum JobRequests {}
+pub(crate) enum JobRequests {}
 
 /// Jobs with a clock: none.
 pub enum Hosts {}
 
 /// Which jobs are asked for; nobody looks at it.
-#[derive(Default)]
-pub struct Taken {
-    pub device: Option<String>,
-    pub capacity: Option<u64>,
-    pub version: Option<Version>,
+#[expect(dead_code, reason = "there is nothing to take it from")]
+pub(crate) struct Taken {
+    pub(crate) device: Option<String>,
+    pub(crate) capacity: Option<u64>,
+    pub(crate) version: Option<Version>,
 }
 
 /// A version of fio; nobody looks at it.
@@ -33,7 +33,9 @@ type OpenReplay = fn(&str, &Space) -> Result<Box<dyn TraceSource>, TraceError>;
 /// The error of asking for jobs.
 fn absent<T>() -> Result<T, TraceError> {
     Err(TraceError::Unsupported {
-        what: "jobs of fio are not part of this binary, which was built without the feature \"fio\"".into(),
+        what:
+            "jobs of fio are not part of this binary, which was built without the feature \"fio\""
+                .into(),
         remedy: "build it with `make build`, or `cargo build --release --features ftlab-cli/lab`"
             .into(),
     })

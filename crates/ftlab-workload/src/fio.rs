@@ -41,8 +41,8 @@ use ftlab_trace::{RequestBatch, TraceError};
 use std::fmt;
 use std::path::Path;
 
-use ftlab_fio::{JobRequests, Taken, Version};
 pub use ftlab_fio::{Hosts, JobFile};
+use ftlab_fio::{JobRequests, Taken, Version};
 
 ftlab_spec::parameters! {
     /// Which jobs.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
-const MAY_USE: [(&str, &[&str]); 23] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("ftlab-spec", &[]),
     ("ftlab-memory", &[]),
     ("ftlab-flash", &[]),
@@ -21,9 +21,22 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     ("ftlab-host", &["ftlab-flash", "ftlab-ftl"]),
     ("ftlab-stack", &["ftlab-flash", "ftlab-ftl", "ftlab-host"]),
     (
+        "ftlab-feed",
+        &[
+            "ftlab-analysis",
+            "ftlab-flash",
+            "ftlab-ftl",
+            "ftlab-host",
+            "ftlab-stack",
+            "ftlab-trace",
+            "ftlab-workload",
+        ],
+    ),
+    (
         "ftlab-sim",
         &[
             "ftlab-analysis",
+            "ftlab-feed",
             "ftlab-flash",
             "ftlab-ftl",
             "ftlab-host",

@@ -2,7 +2,7 @@
 
 use crate::SimError;
 use crate::experiment::no_writes;
-use crate::hosted::WhichHosts;
+use crate::hosts::WhichHosts;
 use crate::run_options::{Experiment, Length};
 use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry;

@@ -1,13 +1,12 @@
 //! What feeds the FTLs of an experiment: the requests of its workload, cut by its schedule.
 
 use crate::SimError;
-use crate::expander::Bounds;
-use crate::feed::Feed;
-use crate::hosted::{self, Hosted, WhichHosts};
+use crate::evidence::ENOUGH_DRIVE_WRITES;
+use crate::hosts::{self, WhichHosts};
 use crate::precondition::fill;
 use crate::repeated::Repeated;
 use crate::run_options::Experiment;
-use crate::schedule::Schedule;
+use ftlab_feed::{Bounds, Feed, Footprint, Hosted, Schedule};
 use ftlab_ftl::page::Hints;
 use ftlab_host::{Arrivals, Timing};
 use ftlab_trace::{Space, TraceSource, name_streams};
@@ -41,13 +40,14 @@ impl Experiment {
         let reads_count = timing.is_some_and(Timing::has_requests);
         let mut hosted = self.hosted(hosts, space, bounds, &schedule, reads_count)?;
         let mut shared = self.feeds(source, space, bounds, schedule)?;
+        let footprint = || Footprint::new(bounds.logical_pages, ENOUGH_DRIVE_WRITES);
         // The fill, which comes first, is written page by page, and has no times.
         for hosted in &mut hosted {
-            hosted.feed.measure_footprint(bounds.logical_pages);
+            hosted.feed.measure_footprint(footprint());
         }
         if let Some(workload) = shared.last_mut() {
             if hosted.is_empty() {
-                workload.measure_footprint(bounds.logical_pages);
+                workload.measure_footprint(footprint());
             }
             if timing.is_some_and(|timing| timing.arrivals() == Arrivals::Trace) {
                 workload.keep_times();
@@ -93,7 +93,7 @@ impl Experiment {
     ) -> Result<Vec<Hosted>, SimError> {
         let mut hosted = Vec::new();
         for hosts in hosts.iter().flat_map(|hosts| std::iter::repeat_n(hosts, self.ftls.len())) {
-            let (source, shared) = hosted::open(hosts, &self.workload.name(), space, reads_count)?;
+            let (source, shared) = hosts::open(hosts, &self.workload.name(), space, reads_count)?;
             let feed = self.feed(source, bounds, schedule.clone())?;
             hosted.push(Hosted::new(feed, shared, reads_count));
         }

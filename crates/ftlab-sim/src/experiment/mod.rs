@@ -3,10 +3,9 @@
 mod checks;
 mod feeds;
 
-use crate::expander::Bounds;
 use crate::format::grouped;
 use crate::ftl_run::{FlashOfRun, FtlRun, Label};
-use crate::hosted::{self, WhichHosts};
+use crate::hosts::{self, WhichHosts};
 use crate::likeness;
 use crate::memory::{Needs, Promise};
 use crate::option::told_by;
@@ -15,11 +14,12 @@ use crate::progress::Progress;
 use crate::result::{Config, DriveSummary, ExperimentResult, TimingSummary};
 use crate::run::Prepared;
 use crate::run_options::{Experiment, GENERATOR_DRIVE_WRITES, Length, of_drive};
-use crate::schedule::{INTERVALS_MAX, Schedule};
 use crate::threads::Threads;
 use crate::versions::{self, Version};
 use crate::workload::Workload;
 use crate::{SimError, steady};
+use ftlab_feed::Bounds;
+use ftlab_feed::{INTERVALS_MAX, Schedule};
 use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_host::{Arrivals, Timing, Unit};
@@ -95,7 +95,7 @@ impl Experiment {
         if matches!(hosts, Some(WhichHosts::Threads(..))) {
             runs.iter_mut().for_each(FtlRun::keep_transactions);
         }
-        let (requests, notes) = (source.metadata().requests, hosted::notes(source.metadata()));
+        let (requests, notes) = (source.metadata().requests, hosts::notes(source.metadata()));
         let feeds = self.feeds_of_run(source, &space, bounds, schedule, timing, hosts)?;
         Ok(Prepared {
             workload: self.workload.clone(),
@@ -119,7 +119,7 @@ impl Experiment {
         timing: Option<&Timing>,
     ) -> Result<Box<dyn TraceSource>, SimError> {
         let reads_count = timing.is_some_and(Timing::has_requests);
-        Ok(hosted::open(hosts, &self.workload.name(), space, reads_count)?.0)
+        Ok(hosts::open(hosts, &self.workload.name(), space, reads_count)?.0)
     }
 
     /// What is simulated, as results state it.
@@ -421,8 +421,8 @@ impl Experiment {
                     slc_blocks,
                     faults: self.faults,
                 };
-                let label = Label { name: spec.to_string(), parameters, config_hash };
-                Ok(FtlRun::new(label, flash, ftl))
+                let label = Label { parameters, config_hash };
+                Ok(FtlRun::new(spec.to_string(), label, flash, ftl))
             })
             .collect()
     }

@@ -11,15 +11,16 @@ use crate::result::{
     RunResult, SlcResult, StreamResult, TimingResult, TimingSummary, VictimValidShare,
 };
 use crate::timing::OfPage;
+use crate::transactions;
 use ftlab_ftl::page::Refreshed;
 use ftlab_ftl::{Counters, SlcCounts};
 use ftlab_stack::{AnyFtl, Stop, Tally, Watch};
 
 impl FtlRun {
     fn slc(&mut self, counts: SlcCounts) -> Option<SlcResult> {
-        let [blocks, pages_per_block] = self.flash.slc_blocks?;
+        let [blocks, pages_per_block] = self.log.flash.slc_blocks?;
         let SlcCounts { writes, bypassed, folds, dropped, read_hits, erases } = counts;
-        let running_folds = std::mem::take(&mut self.history.series.folds);
+        let running_folds = std::mem::take(&mut self.log.history.series.folds);
         Some(SlcResult {
             blocks,
             pages_per_block,
@@ -37,82 +38,89 @@ impl FtlRun {
     fn refresh(&mut self, config: &Config, refreshed: Refreshed) -> Option<RefreshResult> {
         config.drive.option("refresh")?;
         Some(RefreshResult {
-            blocks: refreshed.blocks * u64::from(self.flash.unit_blocks),
+            blocks: refreshed.blocks * u64::from(self.log.flash.unit_blocks),
             relocations: refreshed.pages,
-            running_relocations: std::mem::take(&mut self.history.series.refreshed),
+            running_relocations: std::mem::take(&mut self.log.history.series.refreshed),
         })
     }
 
     fn memory(&self) -> Memory {
-        let bytes = self.ftl.memory_bytes();
-        let pages = f64::from(self.flash.geometry.pages());
-        let metadata = self.ftl.metadata();
+        let bytes = self.fed.ftl.memory_bytes();
+        let pages = f64::from(self.log.flash.geometry.pages());
+        let metadata = self.fed.ftl.metadata();
         Memory {
             drive_bytes: bytes.drive as u64,
             policy_bytes: bytes.policy as u64,
             bytes_per_flash_page: (bytes.drive + bytes.policy) as f64 / pages,
             metadata: metadata.to_string(),
             metadata_bytes: metadata
-                .total_bytes(self.flash.logical_pages, self.flash.geometry.blocks()),
+                .total_bytes(self.log.flash.logical_pages, self.log.flash.geometry.blocks()),
         }
     }
 
     /// The logs of placement handles, if it has some; the host sent `host_bytes`.
     fn fdp_statistics(&mut self, host_bytes: u64) -> Option<FdpStatistics> {
-        let handles = self.ftl.placement_handles()?;
-        Some(self.fdp.take()?.finish(&handles, &self.flash.geometry, host_bytes))
+        let handles = self.fed.ftl.placement_handles()?;
+        Some(self.log.fdp.take()?.finish(&handles, &self.log.flash.geometry, host_bytes))
     }
 
     /// What failed, if anything may.
     fn faults(&mut self) -> Option<FaultsResult> {
-        let faults = self.flash.faults?;
-        let failures = self.ftl.failures();
+        let faults = self.log.flash.faults?;
+        let failures = self.fed.ftl.failures();
         Some(FaultsResult {
             bad_blocks: faults.bad_blocks,
-            retired_blocks: self.ftl.retired_blocks(),
+            retired_blocks: self.fed.ftl.retired_blocks(),
             failed_programs: failures.programs,
             failed_erases: failures.erases,
-            read_only_after: self.read_only.as_ref().map(|_| self.totals().host_writes),
-            read_only: self.read_only.clone(),
+            read_only_after: self.fed.read_only.as_ref().map(|_| self.totals().host_writes),
+            read_only: self.fed.read_only.clone(),
         })
     }
 
     /// What was watched of pages and blocks, if it was.
     fn observed(&mut self, erases: &[u32]) -> Option<Observed> {
-        let moves = self.ftl.moves()?.into();
+        let moves = self.fed.ftl.moves()?.into();
         let erase_percentiles = erase_counts::percentiles(erases);
         let host_writes = self.totals().host_writes;
-        let mut frames = std::mem::take(&mut self.frames);
+        let mut frames = std::mem::take(&mut self.log.frames);
         if frames.last().is_none_or(|last| last.host_writes < host_writes) {
-            frames.extend(self.frame(host_writes));
+            frames.extend(self.log.frame(&self.fed, host_writes));
         }
         Some(Observed {
             moves,
             erase_percentiles,
-            blocks_per_cell: blocks_per_cell(&self.flash.geometry) * self.flash.unit_blocks,
+            blocks_per_cell: blocks_per_cell(&self.log.flash.geometry) * self.log.flash.unit_blocks,
             frames,
         })
     }
 
     /// Time on the simulated flash, if it is simulated; the host sent `host_bytes`.
     fn timing(&mut self, config: &Config, host_bytes: u64) -> Option<TimingResult> {
-        let time = self.ftl.measured()?;
+        let time = self.fed.ftl.measured()?;
         let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
-        let intervals = self.intervals.iter().map(|interval| interval.elapsed_ns);
-        let transactions = self.transactions.as_ref().map(|of| of.finish(intervals));
+        let intervals = self.log.intervals.iter().map(|interval| interval.elapsed_ns);
+        let transactions =
+            self.fed.transactions.as_ref().map(|of| transactions::result_of(of, intervals));
         let sent_bytes = host_bytes as f64 / self.totals().host_writes.max(1) as f64;
-        let of_page = OfPage { bytes: self.flash.geometry.page_bytes(), sent_bytes };
+        let of_page = OfPage { bytes: self.log.flash.geometry.page_bytes(), sent_bytes };
         Some(TimingResult {
             transactions,
-            ..TimingResult::new(&time, &self.intervals, of_page, &self.tenants, is_open_loop)
+            ..TimingResult::new(
+                &time,
+                &self.log.intervals,
+                of_page,
+                &self.fed.tenants,
+                is_open_loop,
+            )
         })
     }
 
     /// How much the host can write, if the cycles of a block are known.
     fn endurance(&self, config: &Config, media_bytes_per_host_byte: f64) -> Option<Endurance> {
-        let geometry = &self.flash.geometry;
+        let geometry = &self.log.flash.geometry;
         let bytes = |pages: u32| f64::from(pages) * f64::from(geometry.page_bytes());
-        let (physical, logical) = (bytes(geometry.pages()), bytes(self.flash.logical_pages));
+        let (physical, logical) = (bytes(geometry.pages()), bytes(self.log.flash.logical_pages));
         let cycles = config.endurance_cycles?;
         Some(Endurance::new(cycles, media_bytes_per_host_byte, physical, logical))
     }
@@ -120,18 +128,18 @@ impl FtlRun {
     /// Ends what is under way, and makes sure that nothing is broken.
     fn end(&mut self) -> Result<(), SimError> {
         if !self.is_read_only() {
-            match self.ftl.empty_buffer() {
+            match self.fed.ftl.empty_buffer() {
                 Ok(()) => {}
-                Err(Stop::ReadOnly(reason)) => self.read_only = Some(reason),
+                Err(Stop::ReadOnly(reason)) => self.fed.read_only = Some(reason),
                 Err(Stop::Error(reason)) => return Err(self.failed(reason)),
             }
         }
         // A drive that becomes read-only leaves a collection half done.
         if !self.is_read_only() {
             let broken = |broken| self.failed(format!("{broken}; please report the command"));
-            self.ftl.check().map_err(broken)?;
+            self.fed.ftl.check().map_err(broken)?;
         }
-        match &self.read_only {
+        match &self.fed.read_only {
             Some(reason) if self.totals().host_writes == 0 => {
                 Err(self.failed(format!("before any write was counted, {reason}")))
             }
@@ -141,25 +149,25 @@ impl FtlRun {
 
     pub(crate) fn finish(mut self, config: &Config) -> Result<RunResult, SimError> {
         self.end()?;
-        let base = self.base.get_or_insert_with(|| Base::of(&self.ftl));
-        let tally = self.ftl.tally().since(&base.tally);
-        let seen = self.ftl.watch().since(&base.watch);
+        let base = self.log.base.get_or_insert_with(|| Base::of(&self.fed.ftl));
+        let tally = self.fed.ftl.tally().since(&base.tally);
+        let seen = self.fed.ftl.watch().since(&base.watch);
         Ok(self.result(config, &tally, &seen))
     }
 
     /// What came of it, with what was tallied and seen since counting began.
     fn result(mut self, config: &Config, tally: &Tally, seen: &Watch) -> RunResult {
-        let settling = self.settling(config.may_end_early());
-        let seconds = self.spent.processor.as_secs_f64();
-        let collecting = self.spent.processor_seconds_of(seen.collecting());
+        let settling = self.log.settling(&self.fed, config.may_end_early());
+        let seconds = self.fed.spent.processor.as_secs_f64();
+        let collecting = self.fed.spent.processor_seconds_of(seen.collecting());
         let totals = self.totals();
-        let last_tenth = self.history.last_tenth(totals);
-        let cold_region_share = self.cold_region_share();
+        let last_tenth = self.log.history.last_tenth(totals);
+        let cold_region_share = self.log.cold_region_share(&self.fed);
         let Counters { merges, trims, collections, .. } = tally.counters;
-        let page_bytes = self.flash.geometry.page_bytes();
+        let page_bytes = self.log.flash.geometry.page_bytes();
         let host_bytes = totals.host_bytes(page_bytes);
         let media_bytes_per_host_byte = totals.media_bytes_per_host_byte(page_bytes);
-        let unit_blocks = self.flash.unit_blocks;
+        let unit_blocks = self.log.flash.unit_blocks;
         let (memory, faults, slc) = (self.memory(), self.faults(), self.slc(tally.slc));
         let (fdp, observed) = (self.fdp_statistics(host_bytes), self.observed(seen.erases()));
         let refresh = self.refresh(config, tally.refreshed);
@@ -169,10 +177,10 @@ impl FtlRun {
             timing.as_ref().and_then(|time| time.lun_seconds.share_of_erases()),
         );
         let endurance = self.endurance(config, media_bytes_per_host_byte);
-        let series = self.history.series;
+        let series = self.log.history.series;
         RunResult {
-            parameters: self.label.parameters,
-            config_hash: self.label.config_hash,
+            parameters: self.log.label.parameters,
+            config_hash: self.log.label.config_hash,
             host_writes: totals.host_writes,
             host_bytes,
             relocations: totals.relocations,
@@ -182,7 +190,7 @@ impl FtlRun {
             programs_by_cause: Some(ProgramsByCause::new(tally, seen)),
             erases_by_cause: Some(ErasesByCause::new(tally, seen, unit_blocks)),
             trims,
-            unwritten_trims: self.taken.trimmed.saturating_sub(trims),
+            unwritten_trims: self.fed.taken.trimmed.saturating_sub(trims),
             collections,
             merge_copies: merges.copies,
             full_merges: merges.full,
@@ -203,11 +211,11 @@ impl FtlRun {
             running_host_bytes: (totals.lacking > 0).then_some(series.host_bytes),
             running_relocations: series.relocations,
             running_erases: series.erases,
-            running_cold_region_share: cold_region_share.map(|_| self.cold_region_shares),
+            running_cold_region_share: cold_region_share.map(|_| self.log.cold_region_shares),
             cold_region_share,
-            running_groups: self.ftl.groups().map(|_| self.groups),
+            running_groups: self.fed.ftl.groups().map(|_| self.log.groups),
             victim_valid_share: valid_share(seen),
-            streams: streams(&self.ftl, &tally.counters, seen, unit_blocks),
+            streams: streams(&self.fed.ftl, &tally.counters, seen, unit_blocks),
             erase_counts: EraseCounts::of(seen.erases()),
             endurance,
             fdp,
@@ -222,7 +230,7 @@ impl FtlRun {
             doubts,
             own_workload: None,
             observed,
-            ftl: self.label.name,
+            ftl: self.fed.name,
         }
     }
 }

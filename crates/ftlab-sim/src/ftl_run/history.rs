@@ -1,8 +1,8 @@
 //! What was counted by moments of a run.
 
 use super::totals::Totals;
-use crate::schedule::Pass;
 use crate::steady::{Circumstances, Rounds, Settling};
+use ftlab_feed::Pass;
 
 /// Totals at the moments at which something ends.
 #[derive(Debug)]

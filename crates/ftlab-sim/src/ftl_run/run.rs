@@ -1,34 +1,24 @@
 //! An FTL run, from its first write to its last.
 
 use super::history::{History, thin_out};
-use super::totals::{Taken, Totals};
+use super::totals::Totals;
 use crate::SimError;
-use crate::expander::Segment;
 use crate::fdp::FdpRecord;
-use crate::feed::Chunk;
-use crate::format::grouped;
 use crate::frames;
 use crate::result::Frame;
 use crate::steady::{self, Circumstances, Settling, Verdict};
-use crate::stopwatch::Spent;
-use crate::transactions::Transactions;
+use ftlab_feed::{Chunk, Fed, Hosted, Marks, Record, Transactions};
 use ftlab_flash::{Faults, Geometry};
-use ftlab_host::{Arrival, Interval};
-use ftlab_stack::{AnyFtl, Step, Stop, Tally, Watch};
-use ftlab_trace::{Done, Issued};
+use ftlab_host::Interval;
+use ftlab_stack::{AnyFtl, Step, Tally, Watch};
 use std::collections::BTreeMap;
 
 /// A stream of fewer blocks, as a share of the drive, is not waited for: what it does hardly counts.
 const STREAM_MIN: f64 = 0.01;
 
-/// Requests and operations that may wait: some hundred bytes each.
-const BACKLOG_MAX: u64 = 1 << 22;
-
 /// What tells a run from others in its results.
 #[derive(Debug)]
 pub(crate) struct Label {
-    /// The FTL as it was named.
-    pub(crate) name: String,
     /// Every parameter with its value, defaults included.
     pub(crate) parameters: BTreeMap<String, String>,
     /// Of everything that decides the result.
@@ -65,17 +55,18 @@ impl Base {
 
 /// An FTL, and what is recorded of it.
 pub(crate) struct FtlRun {
+    pub(super) fed: Fed,
+    pub(super) log: Log,
+}
+
+/// What is recorded of an FTL.
+pub(super) struct Log {
     pub(super) label: Label,
     pub(super) flash: FlashOfRun,
-    pub(super) ftl: AnyFtl,
-    /// How it stood when counting began, if it has.
+    /// How the FTL stood when counting began, if it has.
     pub(super) base: Option<Base>,
     /// Of placement handles, if it has some, since counting began.
     pub(super) fdp: Option<FdpRecord>,
-    /// Why the drive became read-only, if it did: it takes no more writes.
-    pub(super) read_only: Option<String>,
-    /// What segments brought since counting began, as far as the drive took it.
-    pub(super) taken: Taken,
     pub(super) history: History,
     /// The share of the cold region at the end of each interval, if there is one.
     pub(super) cold_region_shares: Vec<f64>,
@@ -85,219 +76,92 @@ pub(crate) struct FtlRun {
     pub(super) intervals: Vec<Interval>,
     /// Pictures of the flash at even distances; none unless pages are watched.
     pub(super) frames: Vec<Frame>,
-    /// The names of tenants, by their numbers.
-    pub(super) tenants: Vec<String>,
-    /// Transactions that were complete, if it is told of some.
-    pub(super) transactions: Option<Transactions>,
-    pub(super) spent: Spent,
 }
 
 impl FtlRun {
-    pub(crate) fn new(label: Label, flash: FlashOfRun, ftl: AnyFtl) -> Self {
-        Self {
+    /// The run of an FTL of this name.
+    pub(crate) fn new(name: String, label: Label, flash: FlashOfRun, ftl: AnyFtl) -> Self {
+        let log = Log {
             label,
             flash,
-            ftl,
             base: None,
             fdp: None,
-            read_only: None,
-            taken: Taken::default(),
             history: History::default(),
             cold_region_shares: Vec::new(),
             groups: Vec::new(),
             intervals: Vec::new(),
             frames: Vec::new(),
-            tenants: Vec::new(),
-            transactions: None,
-            spent: Spent::default(),
-        }
+        };
+        Self { fed: Fed::new(name, ftl), log }
     }
 
     pub(crate) fn config_hash(&self) -> &str {
-        &self.label.config_hash
+        &self.log.label.config_hash
     }
 
     /// Counts from here on.
     pub(crate) fn begin(&mut self) {
-        self.ftl.measure();
-        self.ftl.count_moves();
-        let base = Base::of(&self.ftl);
-        let handles = self.ftl.placement_handles();
-        self.fdp = handles.map(|handles| FdpRecord::new(handles, base.tally.counters.host_writes));
-        self.base = Some(base);
-        self.taken = Taken::default();
-        self.transactions.iter_mut().for_each(|of| *of = Transactions::default());
-        self.frames.extend(self.frame(0));
+        self.log.begin(&mut self.fed);
     }
 
     /// Its steps so far, and how many of them came before counting began.
     pub(crate) fn steps(&self) -> (&[Step], usize) {
-        (self.ftl.steps(), self.base.as_ref().map_or(0, |base| base.steps))
+        (self.fed.ftl.steps(), self.log.base.as_ref().map_or(0, |base| base.steps))
     }
 
     /// Carries out the writes and trims of a chunk, as far as the drive takes them.
     pub(crate) fn apply(&mut self, chunk: &Chunk) -> Result<(), SimError> {
-        for segment in chunk.segments() {
-            if self.is_read_only() {
-                break;
-            }
-            let outcome = self.in_measured_time(|run| run.serve(segment));
-            self.end_segment(segment, outcome)?;
-        }
-        Ok(())
+        Ok(self.fed.apply(chunk, &mut self.log)?)
     }
 
-    fn serve(&mut self, segment: &Segment) -> Result<(), Stop> {
-        match &segment.parts[..] {
-            [] => self.ftl.apply(&segment.batch, &segment.arrivals_us),
-            parts => self.ftl.serve(&segment.batch, parts),
-        }
-    }
-
-    /// Records what has been carried out, or why it could not be.
-    fn end_segment(
-        &mut self,
-        segment: &Segment,
-        outcome: Result<(), Stop>,
-    ) -> Result<(), SimError> {
-        match outcome {
-            Ok(()) => {
-                self.taken.add(segment, segment.batch.writes.len());
-                self.record(segment);
-                self.check_backlog()?;
-            }
-            Err(Stop::ReadOnly(reason)) => self.stop_within(segment, reason),
-            Err(Stop::Error(reason)) => return Err(self.failed(reason)),
-        }
-        Ok(())
-    }
-
-    /// The drive took a part of a segment, and takes no more writes.
-    fn stop_within(&mut self, segment: &Segment, reason: String) {
-        let taken = self.totals().host_writes.saturating_sub(self.taken.pages) as usize;
-        self.taken.add(segment, taken.min(segment.batch.writes.len()));
-        self.read_only = Some(reason);
-    }
-
-    /// Refuses to remember ever more that has not been done.
-    fn check_backlog(&mut self) -> Result<(), SimError> {
-        let pending = self.ftl.pending() as u64;
-        if pending <= BACKLOG_MAX {
-            return Ok(());
-        }
-        Err(SimError::Unusable {
-            what: format!(
-                "{}: the flash falls ever further behind its host, and {} requests and operations wait",
-                self.label.name,
-                grouped(pending)
-            ),
-            remedy: "lower speed-up or rate, add LUNs, or use arrivals=closed".into(),
-        })
-    }
-
-    /// Carries out a chunk at one time of the clock, in nanoseconds; when the last of its writes is complete.
-    pub(crate) fn apply_at(&mut self, chunk: &Chunk, arrival_ns: u64) -> Result<u64, SimError> {
-        let mut done_ns = 0;
-        for segment in chunk.segments() {
-            match self.ftl.apply_at(&segment.batch, arrival_ns) {
-                Ok(done) => done_ns = done_ns.max(done),
-                Err(Stop::ReadOnly(reason)) => {
-                    self.stop_within(segment, reason);
-                    break;
-                }
-                Err(Stop::Error(reason)) => return Err(self.failed(reason)),
-            }
-            self.taken.add(segment, segment.batch.writes.len());
-            self.record(segment);
-        }
-        Ok(done_ns)
-    }
-
-    /// Carries out the request of a host, or a part of it, within [`Self::in_measured_time`]: it is too short for
-    /// its own time to be taken.
-    pub(crate) fn apply_of(&mut self, chunk: &mut Chunk, of: Issued) -> Result<(), SimError> {
-        let Issued { host, tenant, time_ns, queued_ns } = of;
-        let parts = chunk.segments_mut().iter_mut().flat_map(|segment| &mut segment.parts);
-        parts.for_each(|part| {
-            part.arrival = Arrival::Of { host, time_ns, queued_ns };
-            part.asker.tenant = tenant;
-        });
-        for segment in chunk.segments() {
-            if self.is_read_only() {
-                break;
-            }
-            let outcome = self.serve(segment);
-            self.end_segment(segment, outcome)?;
-        }
-        Ok(())
-    }
-
-    /// Passes time until a request of a host is complete, at most to `until_ns`: which host, and when.
-    pub(crate) fn await_hosts(&mut self, until_ns: u64) -> Result<Option<(u32, u64)>, SimError> {
-        match self.ftl.await_hosts(until_ns) {
-            Ok(ended) => Ok(ended),
-            Err(Stop::ReadOnly(reason)) => {
-                self.read_only = Some(reason);
-                Ok(None)
-            }
-            Err(Stop::Error(reason)) => Err(self.failed(reason)),
-        }
-    }
-
-    /// These are the tenants that ask, by their numbers.
-    pub(crate) fn name_tenants(&mut self, names: Vec<String>) {
-        self.tenants = names;
+    /// Carries out the next requests of hosts; false at the end.
+    pub(crate) fn advance(&mut self, hosted: &mut Hosted) -> Result<bool, SimError> {
+        Ok(hosted.advance(&mut self.fed, &mut self.log)?)
     }
 
     /// Keeps an account of transactions, of which it is told.
     pub(crate) fn keep_transactions(&mut self) {
-        self.transactions = Some(Transactions::default());
-    }
-
-    /// These are complete.
-    pub(crate) fn end_transactions(&mut self, done: Vec<Done>) {
-        let Some(transactions) = &mut self.transactions else { return };
-        for done in done {
-            transactions.add(done);
-        }
-    }
-
-    /// When everything so far is complete, in nanoseconds of its clock.
-    pub(crate) fn end_ns(&mut self) -> u64 {
-        self.ftl.end_ns().unwrap_or(0)
-    }
-
-    /// Does `work`, and counts the time that it takes if the writes in it are counted.
-    pub(crate) fn in_measured_time<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        if self.base.is_none() {
-            return work(self);
-        }
-        let mut spent = self.spent;
-        let result = spent.on(|| work(self));
-        self.spent = spent;
-        result
+        self.fed.transactions = Some(Transactions::default());
     }
 
     /// Whether the drive takes no more writes.
     pub(crate) fn is_read_only(&self) -> bool {
-        self.read_only.is_some()
+        self.fed.is_read_only()
     }
 
+    /// The error of an FTL that stopped.
     pub(super) fn failed(&self, reason: String) -> SimError {
-        SimError::Ftl { ftl: self.label.name.clone(), reason }
+        self.fed.failed(reason).into()
     }
 
-    fn record(&mut self, segment: &Segment) {
-        let marks = segment.marks;
+    /// Totals since counting began; none before.
+    pub(super) fn totals(&self) -> Totals {
+        self.log.totals(&self.fed)
+    }
+
+    /// Whether it is looked at now, and found steady.
+    pub(crate) fn is_steady(&self) -> bool {
+        self.log.is_steady(&self.fed)
+    }
+
+    /// Write amplification so far, for progress.
+    pub(crate) fn waf(&self) -> Option<f64> {
+        let totals = self.totals();
+        (totals.host_writes > 0).then(|| totals.waf())
+    }
+}
+
+impl Record for Log {
+    fn record(&mut self, fed: &mut Fed, marks: Marks) {
         if marks.begin {
-            self.begin();
+            self.begin(fed);
         }
         if !(marks.interval || marks.round || marks.checkpoint || marks.frame) {
             return;
         }
-        let totals = self.totals();
+        let totals = self.totals(fed);
         if marks.interval {
-            self.end_interval(totals);
+            self.end_interval(fed, totals);
         }
         if marks.round {
             self.history.end_round(totals, marks.pass);
@@ -309,70 +173,73 @@ impl FtlRun {
             self.history.thin_out_checkpoints();
         }
         if marks.frame {
-            self.frames.extend(self.frame(totals.host_writes));
+            self.frames.extend(self.frame(fed, totals.host_writes));
         }
         if marks.thin_out_frames {
             thin_out(&mut self.frames);
         }
     }
 
-    fn end_interval(&mut self, totals: Totals) {
+    fn is_steady(&self, fed: &Fed) -> bool {
+        self.history.is_look() && self.settling(fed, true).verdict == Verdict::Steady
+    }
+}
+
+impl Log {
+    fn begin(&mut self, fed: &mut Fed) {
+        fed.begin();
+        let base = Base::of(&fed.ftl);
+        let handles = fed.ftl.placement_handles();
+        self.fdp = handles.map(|handles| FdpRecord::new(handles, base.tally.counters.host_writes));
+        self.base = Some(base);
+        self.frames.extend(self.frame(fed, 0));
+    }
+
+    fn end_interval(&mut self, fed: &mut Fed, totals: Totals) {
         self.history.end_interval(totals, self.flash.geometry.page_bytes());
-        self.cold_region_shares.extend(self.cold_region_share());
-        self.groups.extend(self.ftl.groups());
-        self.intervals.extend(self.ftl.end_interval());
-        self.transactions.iter_mut().for_each(Transactions::end_interval);
-        if let (Some(record), Some(handles)) = (&mut self.fdp, self.ftl.placement_handles()) {
+        self.cold_region_shares.extend(self.cold_region_share(fed));
+        self.groups.extend(fed.ftl.groups());
+        self.intervals.extend(fed.ftl.end_interval());
+        fed.transactions.iter_mut().for_each(Transactions::end_interval);
+        if let (Some(record), Some(handles)) = (&mut self.fdp, fed.ftl.placement_handles()) {
             record.end_interval(handles, &self.flash.geometry);
         }
     }
 
     /// The flash as it is now; none if pages are not watched.
-    pub(super) fn frame(&self, host_writes: u64) -> Option<Frame> {
-        let picture = self.ftl.picture(&self.flash.geometry)?;
+    pub(super) fn frame(&self, fed: &Fed, host_writes: u64) -> Option<Frame> {
+        let picture = fed.ftl.picture(&self.flash.geometry)?;
         Some(frames::draw(&picture, &self.flash.geometry, host_writes))
     }
 
-    /// Totals since counting began; none before.
-    pub(super) fn totals(&self) -> Totals {
+    fn totals(&self, fed: &Fed) -> Totals {
         self.base.as_ref().map_or_else(Totals::default, |base| {
-            let tally = self.ftl.tally().since(&base.tally);
-            Totals::new(&tally, self.taken.lacking, self.flash.unit_blocks)
+            let tally = fed.ftl.tally().since(&base.tally);
+            Totals::new(&tally, fed.taken.lacking, self.flash.unit_blocks)
         })
     }
 
     /// Whether write amplification has settled by now, of a run that was looked at before or not.
-    pub(crate) fn settling(&self, was_looked_at: bool) -> Settling {
+    pub(super) fn settling(&self, fed: &Fed, was_looked_at: bool) -> Settling {
         self.history.settling(Circumstances {
             round_writes: steady::round_writes(self.flash.logical_pages),
-            turnovers: self.turnovers(),
+            turnovers: self.turnovers(fed),
             was_looked_at,
         })
     }
 
     /// How often the slowest stream was collected since counting began, measured by its size.
-    fn turnovers(&self) -> Option<f64> {
+    fn turnovers(&self, fed: &Fed) -> Option<f64> {
         let base = self.base.as_ref()?;
-        let erases = self.ftl.tally().since(&base.tally).counters.streams;
+        let erases = fed.ftl.tally().since(&base.tally).counters.streams;
         let all = f64::from(self.flash.geometry.blocks());
-        let streams = self.ftl.streams().into_iter().zip(erases);
+        let streams = fed.ftl.streams().into_iter().zip(erases);
         let large = streams.filter(|(stream, _)| f64::from(stream.blocks) >= STREAM_MIN * all);
         large.map(|(stream, of)| of.erases as f64 / f64::from(stream.blocks)).reduce(f64::min)
     }
 
-    /// Whether it is looked at now, and found steady.
-    pub(crate) fn is_steady(&self) -> bool {
-        self.history.is_look() && self.settling(true).verdict == Verdict::Steady
-    }
-
-    /// Write amplification so far, for progress.
-    pub(crate) fn waf(&self) -> Option<f64> {
-        let totals = self.totals();
-        (totals.host_writes > 0).then(|| totals.waf())
-    }
-
-    pub(super) fn cold_region_share(&self) -> Option<f64> {
-        let streams = self.ftl.streams();
+    pub(super) fn cold_region_share(&self, fed: &Fed) -> Option<f64> {
+        let streams = fed.ftl.streams();
         let cold = streams.iter().filter(|stream| stream.cold);
         let blocks: u32 = cold.clone().map(|stream| stream.blocks).sum();
         (cold.count() > 0).then(|| f64::from(blocks) / f64::from(self.flash.geometry.blocks()))

@@ -1,26 +1,7 @@
-//! What the host brought, and what came of it.
+//! What came of what the host brought.
 
-use crate::expander::Segment;
-use ftlab_host::HostOp;
 use ftlab_stack::Tally;
 use ftlab_trace::pages::SECTOR_BYTES;
-
-/// Pages that the host wrote, the sectors of them that it did not send, and pages that it trimmed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Taken {
-    pub(super) pages: u64,
-    pub(super) lacking: u64,
-    pub(super) trimmed: u64,
-}
-
-impl Taken {
-    /// Adds what the first `writes` writes of a segment brought, and the trims between them.
-    pub(super) fn add(&mut self, segment: &Segment, writes: usize) {
-        self.pages += writes as u64;
-        self.lacking += segment.batch.lacking_of(writes).unsigned_abs();
-        self.trimmed += trimmed(segment, writes);
-    }
-}
 
 /// Declares counts that only grow, and what has been counted since an earlier moment.
 macro_rules! totals {
@@ -96,17 +77,4 @@ impl Totals {
         let media_bytes = self.programs() as f64 * f64::from(page_bytes);
         media_bytes / self.host_bytes(page_bytes) as f64
     }
-}
-
-/// Pages that the host trims in a segment before and after its first `writes` writes.
-fn trimmed(segment: &Segment, writes: usize) -> u64 {
-    let trims = segment.batch.trims.iter();
-    let trims = trims.take_while(|trim| trim.after_writes as usize <= writes);
-    let mut written = 0;
-    let parts = segment.parts.iter().take_while(|part| {
-        written += if part.op == HostOp::Write { part.pages as usize } else { 0 };
-        written <= writes
-    });
-    let parts = parts.filter(|part| part.op == HostOp::Trim).map(|part| part.pages);
-    trims.map(|trim| trim.pages).chain(parts).map(u64::from).sum()
 }

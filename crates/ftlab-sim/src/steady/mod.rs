@@ -26,7 +26,7 @@ mod tests;
 
 use crate::fact::{Measured, Value};
 use crate::format::significant;
-use crate::schedule::Pass;
+use ftlab_feed::Pass;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statistic::{Fit, window};

@@ -1,9 +1,9 @@
 //! Where the stream of writes is cut.
 
-use crate::SimError;
+use crate::FeedError;
 
 /// Intervals of the running write amplification that are recorded.
-pub(crate) const INTERVALS_MAX: u64 = 1_000_000;
+pub const INTERVALS_MAX: u64 = 1_000_000;
 
 /// Pictures of the flash that are taken where the number of writes is known.
 const FRAMES: u64 = 60;
@@ -17,28 +17,35 @@ const CHECKPOINTS_MAX: u64 = 2048;
 /// What happens after the last write of a segment.
 #[expect(clippy::struct_excessive_bools, reason = "a set of independent events")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Marks {
+pub struct Marks {
     /// Counting begins.
-    pub(crate) begin: bool,
+    pub begin: bool,
     /// An interval of the running write amplification ends.
-    pub(crate) interval: bool,
+    pub interval: bool,
     /// A round of the steady-state test ends.
-    pub(crate) round: bool,
+    pub round: bool,
     /// A checkpoint for the last tenth.
-    pub(crate) checkpoint: bool,
+    pub checkpoint: bool,
     /// From here on checkpoints are twice as far apart, and every other one is dropped.
-    pub(crate) thin_out: bool,
+    pub thin_out: bool,
     /// A picture of the flash.
-    pub(crate) frame: bool,
+    pub frame: bool,
     /// From here on pictures are twice as far apart, and every other one is dropped.
-    pub(crate) thin_out_frames: bool,
+    pub thin_out_frames: bool,
     /// Where in a trace that is repeated it is.
-    pub(crate) pass: Pass,
+    pub pass: Pass,
+}
+
+impl Marks {
+    /// Whether anything happens.
+    pub(crate) fn are_any(self) -> bool {
+        self.begin || self.interval || self.round || self.checkpoint || self.frame
+    }
 }
 
 /// The first pass of a trace that is repeated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Pass {
+pub enum Pass {
     /// Nothing is repeated.
     #[default]
     Only,
@@ -52,7 +59,7 @@ pub(crate) enum Pass {
 ///
 /// The cuts depend on the number of writes alone, never on the size of batches.
 #[derive(Debug, Clone)]
-pub(crate) struct Schedule {
+pub struct Schedule {
     /// Writes before counting begins.
     warmup: u64,
     /// Writes after which the run ends, warm-up included.
@@ -94,7 +101,7 @@ impl Spaced {
 
 impl Schedule {
     /// Counts `counted` writes, or all there are, after `warmup`.
-    pub(crate) fn counted(warmup: u64, counted: Option<u64>, interval: u64, round: u64) -> Self {
+    pub fn counted(warmup: u64, counted: Option<u64>, interval: u64, round: u64) -> Self {
         let end = counted.map(|counted| warmup.saturating_add(counted));
         let checkpoints = Spaced::new(1, CHECKPOINTS_MAX);
         Self {
@@ -110,7 +117,8 @@ impl Schedule {
     }
 
     /// Cuts for pictures of the flash too, of a drive with `logical_pages`.
-    pub(crate) fn with_frames(self, logical_pages: u32) -> Self {
+    #[must_use]
+    pub fn with_frames(self, logical_pages: u32) -> Self {
         let every = match self.end {
             Some(end) => (end - self.warmup).div_ceil(FRAMES),
             // A picture is a walk over the drive: a few of them for each time that it is written.
@@ -120,47 +128,49 @@ impl Schedule {
     }
 
     /// Ends before its end once all FTLs are steady: what follows a round is wanted only if they are not.
-    pub(crate) fn until_steady(self) -> Self {
+    #[must_use]
+    pub fn until_steady(self) -> Self {
         Self { ends_when_steady: true, ..self }
     }
 
-    pub(crate) fn ends_when_steady(&self) -> bool {
+    /// Whether it does.
+    pub fn ends_when_steady(&self) -> bool {
         self.ends_when_steady
     }
 
     /// Passes `writes` without any cut.
-    pub(crate) fn uncounted(writes: u64) -> Self {
+    pub fn uncounted(writes: u64) -> Self {
         Self { end: Some(writes), ..Self::counted(u64::MAX, None, 1, 1) }
     }
 
     /// Writes so far.
-    pub(crate) fn done(&self) -> u64 {
+    pub fn done(&self) -> u64 {
         self.done
     }
 
     /// Writes up to the end, if there is one.
-    pub(crate) fn end(&self) -> Option<u64> {
+    pub fn end(&self) -> Option<u64> {
         self.end
     }
 
     /// Writes that are counted so far.
-    pub(crate) fn counted_so_far(&self) -> u64 {
+    pub fn counted_so_far(&self) -> u64 {
         self.done.saturating_sub(self.warmup)
     }
 
     /// Refuses to record more intervals than there is memory for.
-    pub(crate) fn check_intervals(&self) -> Result<(), SimError> {
+    pub fn check_intervals(&self) -> Result<(), FeedError> {
         if self.counted_so_far() / self.interval <= INTERVALS_MAX {
             return Ok(());
         }
-        Err(SimError::TooManyIntervals {
+        Err(FeedError::TooManyIntervals {
             interval_writes: self.interval,
             intervals_max: INTERVALS_MAX,
         })
     }
 
     /// Writes up to the next cut; 0 at the end.
-    pub(crate) fn room(&self) -> u64 {
+    pub fn room(&self) -> u64 {
         let to_end = self.end.map_or(u64::MAX, |end| end - self.done);
         let to_cut = if self.done < self.warmup {
             self.warmup - self.done
@@ -178,7 +188,7 @@ impl Schedule {
     }
 
     /// Advances by `writes`, at most [`room`](Self::room), and says what happens there.
-    pub(crate) fn advance(&mut self, writes: u64) -> Marks {
+    pub fn advance(&mut self, writes: u64) -> Marks {
         debug_assert!(writes <= self.room());
         self.done += writes;
         if writes == 0 || self.done < self.warmup {

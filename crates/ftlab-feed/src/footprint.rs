@@ -1,11 +1,9 @@
 //! How many different pages a workload writes.
 
-use crate::evidence::ENOUGH_DRIVE_WRITES;
 use ftlab_flash::Lpn;
 
-/// The pages that a workload writes at least once. It looks at the writes that decide whether there are enough of them,
-/// the first drive writes: after those, the footprint is no larger than what was written.
-pub(crate) struct Footprint {
+/// The pages that a workload writes at least once, as far as its first writes tell.
+pub struct Footprint {
     /// A bit for each logical page; empty when enough was seen.
     is_written: Vec<u64>,
     pages: u32,
@@ -15,21 +13,21 @@ pub(crate) struct Footprint {
 
 impl Footprint {
     /// Bytes for so many logical pages.
-    pub(crate) fn bytes(logical_pages: u32) -> u64 {
+    pub fn bytes(logical_pages: u32) -> u64 {
         u64::from(logical_pages).div_ceil(64) * 8
     }
 
-    /// On a drive of `logical_pages`.
-    pub(crate) fn new(logical_pages: u32) -> Self {
+    /// Of the first writes to a drive of `logical_pages`: so many times as it has pages.
+    pub fn new(logical_pages: u32, drive_writes: f64) -> Self {
         Self {
             is_written: vec![0; (Self::bytes(logical_pages) / 8) as usize],
             pages: 0,
-            left: (ENOUGH_DRIVE_WRITES * f64::from(logical_pages)).ceil() as u64,
+            left: (drive_writes * f64::from(logical_pages)).ceil() as u64,
         }
     }
 
     /// Adds the next writes.
-    pub(crate) fn add(&mut self, writes: &[Lpn]) {
+    pub fn add(&mut self, writes: &[Lpn]) {
         if self.left == 0 {
             return;
         }
@@ -46,7 +44,7 @@ impl Footprint {
     }
 
     /// Different pages so far.
-    pub(crate) fn pages(&self) -> u32 {
+    pub fn pages(&self) -> u32 {
         self.pages
     }
 }
@@ -57,7 +55,7 @@ mod tests {
 
     #[test]
     fn pages_count_once_and_no_longer_than_it_matters() {
-        let mut footprint = Footprint::new(100);
+        let mut footprint = Footprint::new(100, 2.0);
         let pages = |from: u32, to: u32| (from..to).map(Lpn).collect::<Vec<_>>();
         footprint.add(&pages(0, 70));
         footprint.add(&pages(60, 80));

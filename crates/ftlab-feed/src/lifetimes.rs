@@ -4,8 +4,7 @@
 //! included; one that outlives the run lives for [`u32::MAX`]. The pass takes 4 bytes for every page
 //! write of the run and for every logical page, and 20 more for every logical page while it lasts.
 
-use crate::SimError;
-use crate::format::grouped;
+use crate::FeedError;
 use ftlab_flash::Lpn;
 use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::Lifetime;
@@ -17,7 +16,7 @@ const WRITE_BYTES: u64 = 4;
 
 /// The lifetimes of all page writes, and how many of them have been told.
 #[derive(Debug, Clone)]
-pub(crate) struct Lifetimes {
+pub struct Lifetimes {
     all: Arc<Vec<u32>>,
     /// Page -> the mean over its versions.
     means: Arc<Vec<u32>>,
@@ -26,12 +25,13 @@ pub(crate) struct Lifetimes {
 
 impl Lifetimes {
     /// The lifetimes from the page write after the first `writes` on.
-    pub(crate) fn after(&self, writes: usize) -> Self {
+    #[must_use]
+    pub fn after(&self, writes: usize) -> Self {
         Self { told: writes, ..self.clone() }
     }
 
     /// Tells those of the writes of `batch`, the next ones.
-    pub(crate) fn tell(&mut self, batch: &mut PageBatch) {
+    pub fn tell(&mut self, batch: &mut PageBatch) {
         let end = (self.told + batch.writes.len()).min(self.all.len());
         let writes = self.all[self.told..end].iter().zip(&batch.writes);
         let lifetimes = writes.map(|(&this, lpn)| Lifetime { this, mean: self.means[lpn.index()] });
@@ -41,7 +41,7 @@ impl Lifetimes {
 }
 
 /// The pass, as far as it is.
-pub(crate) struct Pass {
+pub struct LookAhead {
     /// Of every page write.
     lifetimes: Vec<u32>,
     /// Page -> the number of its latest write, from 1; 0 if it holds nothing.
@@ -51,9 +51,9 @@ pub(crate) struct Pass {
     writes_max: u64,
 }
 
-impl Pass {
+impl LookAhead {
     /// A pass over the writes of a drive that is empty, and how many there will be, if that is known.
-    pub(crate) fn new(logical_pages: u32, writes: Option<u64>) -> Result<Self, SimError> {
+    pub fn new(logical_pages: u32, writes: Option<u64>) -> Result<Self, FeedError> {
         let mut lifetimes = Vec::new();
         let writes = writes.unwrap_or(0);
         let available = available_bytes();
@@ -75,11 +75,12 @@ impl Pass {
     }
 
     /// Page writes so far.
-    pub(crate) fn writes(&self) -> u64 {
+    pub fn writes(&self) -> u64 {
         self.lifetimes.len() as u64
     }
 
-    pub(crate) fn finish(self) -> Lifetimes {
+    /// What it saw.
+    pub fn finish(self) -> Lifetimes {
         let means = (0..self.written.len()).map(|page| self.mean(page)).collect();
         Lifetimes { all: Arc::new(self.lifetimes), means: Arc::new(means), told: 0 }
     }
@@ -96,7 +97,7 @@ impl Pass {
     }
 
     /// Refuses more page writes than memory has room for.
-    pub(crate) fn check_memory(&self) -> Result<(), SimError> {
+    pub fn check_memory(&self) -> Result<(), FeedError> {
         if self.writes() <= self.writes_max {
             return Ok(());
         }
@@ -104,7 +105,7 @@ impl Pass {
     }
 
     /// Adds the writes and trims of `batch`, the next ones.
-    pub(crate) fn add(&mut self, batch: &PageBatch) {
+    pub fn add(&mut self, batch: &PageBatch) {
         let PageBatch { writes, trims, .. } = batch;
         let mut written = 0;
         for trim in trims {
@@ -134,14 +135,8 @@ impl Pass {
     }
 }
 
-fn too_many(writes: u64) -> SimError {
-    SimError::Unusable {
-        what: format!(
-            "the lifetimes of more than {} page writes do not fit into memory",
-            grouped(writes)
-        ),
-        remedy: "give fewer --writes, or leave out FTLs that know the future, such as fk and oracle-rate".into(),
-    }
+fn too_many(writes: u64) -> FeedError {
+    FeedError::TooManyLifetimes { writes }
 }
 
 #[cfg(test)]
@@ -175,7 +170,7 @@ mod tests {
             operations in prop::collection::vec((prop::bool::weighted(0.1), 0u32..20), 0..200),
             cut in 0usize..200,
         ) {
-            let mut pass = Pass::new(20, None).unwrap();
+            let mut pass = LookAhead::new(20, None).unwrap();
             let mut batches = [PageBatch::default(), PageBatch::default()];
             for (index, (is_trim, page)) in operations.iter().enumerate() {
                 let batch = &mut batches[usize::from(index >= cut)];

@@ -1,6 +1,6 @@
 //! Checks the addresses of page operations, and puts them into batches.
 
-use crate::SimError;
+use crate::FeedError;
 use crate::schedule::Marks;
 use ftlab_flash::Lpn;
 use ftlab_ftl::PageBatch;
@@ -17,24 +17,28 @@ const PARTS_MAX: usize = 64 * 1024;
 
 /// Page writes, and what happens after the last.
 #[derive(Debug, Default)]
-pub(crate) struct Segment {
-    pub(crate) batch: PageBatch,
+pub struct Segment {
+    /// Writes, and the trims between them.
+    pub batch: PageBatch,
     /// Arrival of each write, in microseconds; empty unless times are kept.
-    pub(crate) arrivals_us: Vec<u64>,
+    pub arrivals_us: Vec<u64>,
     /// The requests whose writes these are, and reads, trims and flushes; empty unless requests are kept.
-    pub(crate) parts: Vec<RequestPart>,
-    pub(crate) marks: Marks,
+    pub parts: Vec<RequestPart>,
+    /// What happens after the last write.
+    pub marks: Marks,
 }
 
 /// What a feed does with addresses.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
-    pub(crate) logical_pages: u32,
-    pub(crate) page_bytes: u32,
+pub struct Bounds {
+    /// Pages that the host can address.
+    pub logical_pages: u32,
+    /// Bytes of each.
+    pub page_bytes: u32,
     /// Addresses beyond the end are taken modulo the drive, instead of being an error.
-    pub(crate) wrap: bool,
+    pub wrap: bool,
     /// Trims do nothing, wherever they are.
-    pub(crate) ignore_trims: bool,
+    pub ignore_trims: bool,
 }
 
 /// Consecutive pages; after the last page of the drive comes its first.
@@ -78,7 +82,7 @@ pub(crate) struct Expander {
     pub(crate) in_part: u64,
     /// Page writes that are wanted.
     pub(crate) end: u64,
-    pub(crate) beyond: Option<SimError>,
+    pub(crate) beyond: Option<FeedError>,
     /// Whether each write gets its arrival.
     pub(crate) keeps_times: bool,
     /// Whether each write gets its stream.
@@ -295,7 +299,7 @@ impl Expander {
         if is_beyond && !self.bounds.wrap {
             // What comes after the end of the run does not matter.
             if self.beyond.is_none() && !self.is_past_end() {
-                self.beyond = Some(SimError::BeyondDrive {
+                self.beyond = Some(FeedError::BeyondDrive {
                     operation: op.name(),
                     page: first_page.max(self.logical_pages),
                     logical_pages: self.logical_pages,

@@ -1,12 +1,11 @@
 //! Turns requests into batches of page writes, cut where the schedule says.
 
-use crate::SimError;
-use crate::evidence::Brought;
+use crate::FeedError;
 use crate::expander::{Bounds, Expander, Segment};
 use crate::footprint::Footprint;
 use crate::lifetimes::Lifetimes;
-use crate::observed_workload::{ObservedWorkload, WorkloadWatch};
 use crate::schedule::{Pass, Schedule};
+use crate::watch::WorkloadWatch;
 use ftlab_trace::pages::{Lacking, PageSink, expand, page_sectors};
 use ftlab_trace::{Op, RequestBatch, RequestHasher, TraceSource};
 
@@ -18,17 +17,19 @@ const REQUESTS: usize = 1024;
 
 /// Segments that are decoded together; the memory is used again.
 #[derive(Debug, Default)]
-pub(crate) struct Chunk {
+pub struct Chunk {
     segments: Vec<Segment>,
     used: usize,
 }
 
 impl Chunk {
-    pub(crate) fn segments(&self) -> &[Segment] {
+    /// In their order.
+    pub fn segments(&self) -> &[Segment] {
         &self.segments[..self.used]
     }
 
-    pub(crate) fn segments_mut(&mut self) -> &mut [Segment] {
+    /// The same, to change when they arrive.
+    pub fn segments_mut(&mut self) -> &mut [Segment] {
         &mut self.segments[..self.used]
     }
 
@@ -53,8 +54,19 @@ impl Chunk {
     }
 }
 
+/// What a workload brought, warm-up included.
+#[derive(Debug, Clone, Copy)]
+pub struct Brought {
+    /// Write requests of a trace; none of a generator.
+    pub requests: Option<u64>,
+    /// Page writes.
+    pub page_writes: u64,
+    /// Different pages of these, as far as they were looked at.
+    pub footprint: u32,
+}
+
 /// Reads a source to its end, or to that of the schedule.
-pub(crate) struct Feed {
+pub struct Feed {
     source: Box<dyn TraceSource>,
     requests: RequestBatch,
     page_sectors: u32,
@@ -78,12 +90,13 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    pub(crate) fn new(
+    /// Reads `source` until `schedule` ends; a chunk has `chunk_writes` page writes at most.
+    pub fn new(
         source: Box<dyn TraceSource>,
         bounds: Bounds,
         schedule: Schedule,
         chunk_writes: u64,
-    ) -> Result<Self, SimError> {
+    ) -> Result<Self, FeedError> {
         Ok(Self {
             pass: Pass::Only,
             source,
@@ -104,53 +117,53 @@ impl Feed {
     }
 
     /// The source begins again when it ends, and knows the number of its requests from then on.
-    pub(crate) fn expect_passes(&mut self) {
+    pub fn expect_passes(&mut self) {
         self.pass = Pass::First;
     }
 
     /// Hands out one page write at a time at most, and reads no request before the pages of the one before it.
-    pub(crate) fn read_one_by_one(&mut self) {
+    pub fn read_one_by_one(&mut self) {
         self.requests = RequestBatch::with_limit(1);
         self.chunk_writes = 1;
     }
 
     /// Whether all pages of the requests that were read have been handed out.
-    pub(crate) fn is_between_requests(&self) -> bool {
+    pub fn is_between_requests(&self) -> bool {
         !self.pages.has_waiting()
     }
 
     /// Keeps the time at which each page write arrives.
-    pub(crate) fn keep_times(&mut self) {
+    pub fn keep_times(&mut self) {
         self.pages.keeps_times = true;
     }
 
     /// Keeps requests, reads, trims and flushes among them.
-    pub(crate) fn keep_requests(&mut self) {
+    pub fn keep_requests(&mut self) {
         self.pages.keeps_requests = true;
     }
 
     /// Keeps the stream that each page write belongs to, if the source names them.
-    pub(crate) fn keep_streams(&mut self) {
+    pub fn keep_streams(&mut self) {
         self.wants_streams = true;
     }
 
     /// Tells of each page write how long it lives.
-    pub(crate) fn tell_lifetimes(&mut self, lifetimes: Lifetimes) {
+    pub fn tell_lifetimes(&mut self, lifetimes: Lifetimes) {
         self.lifetimes = Some(lifetimes);
     }
 
     /// Watches where the page writes go, on a drive of `logical_pages`.
-    pub(crate) fn watch(&mut self, logical_pages: u32) {
+    pub fn watch(&mut self, logical_pages: u32) {
         self.watch = Some(WorkloadWatch::new(logical_pages));
     }
 
-    /// Looks at how many different pages are written, on a drive of `logical_pages`.
-    pub(crate) fn measure_footprint(&mut self, logical_pages: u32) {
-        self.footprint = Some(Footprint::new(logical_pages));
+    /// Looks at how many different pages are written.
+    pub fn measure_footprint(&mut self, footprint: Footprint) {
+        self.footprint = Some(footprint);
     }
 
     /// What it has handed out; write requests count if they are those of a trace.
-    pub(crate) fn brought(&self, is_trace: bool) -> Brought {
+    pub fn brought(&self, is_trace: bool) -> Brought {
         Brought {
             requests: is_trace.then(|| self.operations[Op::Write as usize]),
             page_writes: self.schedule.done(),
@@ -158,13 +171,13 @@ impl Feed {
         }
     }
 
-    /// Where they went, if that was watched.
-    pub(crate) fn observed(&mut self) -> Option<ObservedWorkload> {
-        self.watch.take().map(WorkloadWatch::finish)
+    /// What watched where they went, if something did.
+    pub fn take_watch(&mut self) -> Option<WorkloadWatch> {
+        self.watch.take()
     }
 
     /// Fills `chunk`; false, and an empty chunk, at the end.
-    pub(crate) fn next_chunk(&mut self, chunk: &mut Chunk) -> Result<bool, SimError> {
+    pub fn next_chunk(&mut self, chunk: &mut Chunk) -> Result<bool, FeedError> {
         chunk.clear();
         let mut left = self.chunk_writes;
         while left > 0 && chunk.used < SEGMENTS_MAX && !self.ended {
@@ -190,7 +203,7 @@ impl Feed {
 
     /// Puts the next `room` page writes into `segment`; fewer after very many trims. False at the end
     /// of the source.
-    fn fill(&mut self, segment: &mut Segment, room: usize) -> Result<bool, SimError> {
+    fn fill(&mut self, segment: &mut Segment, room: usize) -> Result<bool, FeedError> {
         self.pages.begin(segment, room);
         let mut is_full = self.pages.move_waiting();
         while !is_full && self.read_requests()? {
@@ -212,7 +225,7 @@ impl Feed {
     }
 
     /// Reads requests and expands them to pages; false at the end of the source.
-    fn read_requests(&mut self) -> Result<bool, SimError> {
+    fn read_requests(&mut self) -> Result<bool, FeedError> {
         if !self.source.next_batch(&mut self.requests)? {
             return Ok(false);
         }
@@ -243,12 +256,12 @@ impl Feed {
     }
 
     /// Expands requests one by one, so that their pages get their times and streams.
-    fn expand_one_by_one(&mut self) -> Result<(), SimError> {
+    fn expand_one_by_one(&mut self) -> Result<(), FeedError> {
         let mut one = RequestBatch::with_limit(1);
         for index in 0..self.requests.len() {
             if self.pages.keeps_times {
                 let time_us = self.requests.time_us.get(index);
-                self.pages.present.time_us = *time_us.ok_or(SimError::NoTimes)?;
+                self.pages.present.time_us = *time_us.ok_or(FeedError::NoTimes)?;
             }
             if self.pages.keeps_streams {
                 self.pages.present.stream = *self.requests.stream.get(index).unwrap_or(&0);
@@ -262,7 +275,7 @@ impl Feed {
 
     /// Drops the requests after the one that has the last page write of the run; `count` is of those before all of
     /// them.
-    fn cut_requests(&mut self, mut count: PageCount) -> Result<(), SimError> {
+    fn cut_requests(&mut self, mut count: PageCount) -> Result<(), FeedError> {
         let mut one = RequestBatch::with_limit(1);
         for index in 0..self.requests.len() {
             if count.pulled >= self.pages.end {
@@ -277,16 +290,18 @@ impl Feed {
         Ok(())
     }
 
-    pub(crate) fn schedule(&self) -> &Schedule {
+    /// Where it is cut.
+    pub fn schedule(&self) -> &Schedule {
         &self.schedule
     }
 
-    pub(crate) fn source(&self) -> &dyn TraceSource {
+    /// What it reads.
+    pub fn source(&self) -> &dyn TraceSource {
         self.source.as_ref()
     }
 
     /// Share of it that has been decoded, where that is known.
-    pub(crate) fn share(&self) -> Option<f64> {
+    pub fn share(&self) -> Option<f64> {
         let by_writes = self.schedule.end().map(|end| self.schedule.done() as f64 / end as f64);
         match (by_writes, self.source.progress()) {
             // A trace may end before the writes that were asked for.
@@ -296,21 +311,22 @@ impl Feed {
     }
 
     /// Requests so far, by operation.
-    pub(crate) fn operations(&self) -> [u64; 4] {
+    pub fn operations(&self) -> [u64; 4] {
         self.operations
     }
 
     /// Write requests so far that do not begin and end at page boundaries.
-    pub(crate) fn unaligned_writes(&self) -> u64 {
+    pub fn unaligned_writes(&self) -> u64 {
         self.pages.in_part
     }
 
     /// Whether the requests name streams, as far as they were read.
-    pub(crate) fn has_streams(&self) -> bool {
+    pub fn has_streams(&self) -> bool {
         self.has_streams
     }
 
-    pub(crate) fn hash(&self) -> String {
+    /// The hash of the requests so far.
+    pub fn hash(&self) -> String {
         self.hasher.finish()
     }
 }
@@ -363,7 +379,7 @@ mod tests {
     }
 
     /// Every write as (page, false) and every trimmed page as (page, true), in order.
-    fn drain(feed: &mut Feed) -> Result<Vec<(u32, bool)>, SimError> {
+    fn drain(feed: &mut Feed) -> Result<Vec<(u32, bool)>, FeedError> {
         let mut events = Vec::new();
         let mut chunk = Chunk::default();
         while feed.next_chunk(&mut chunk)? {

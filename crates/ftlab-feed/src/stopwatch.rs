@@ -5,15 +5,16 @@ use std::time::{Duration, Instant};
 
 /// Time that was spent on something.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Spent {
-    pub(crate) processor: Duration,
+pub struct Spent {
+    /// Of processors.
+    pub processor: Duration,
     /// By the clock on the wall.
-    pub(crate) wall: Duration,
+    pub wall: Duration,
 }
 
 impl Spent {
     /// Adds the time that `work` takes on this thread.
-    pub(crate) fn on<T>(&mut self, work: impl FnOnce() -> T) -> T {
+    pub fn on<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let (processor, wall) = (processor_time(), Instant::now());
         let result = work();
         self.wall += wall.elapsed();
@@ -22,7 +23,7 @@ impl Spent {
     }
 
     /// Processor seconds of a part of it that took `wall` by the clock.
-    pub(crate) fn processor_seconds_of(&self, wall: Duration) -> f64 {
+    pub fn processor_seconds_of(&self, wall: Duration) -> f64 {
         let share = wall.as_secs_f64() / self.wall.as_secs_f64();
         if share.is_finite() { self.processor.as_secs_f64() * share.min(1.0) } else { 0.0 }
     }
