@@ -6,6 +6,8 @@ use crate::output::{print, print_json};
 use clap::{Args, ValueEnum};
 use ftlab_ftl::registry::{self, Kind};
 use ftlab_sim::TIMINGS;
+use ftlab_sim::atlas::atlas;
+use ftlab_sim::format::percent;
 use ftlab_spec::Parameter;
 #[cfg(feature = "lab")]
 use ftlab_trace::WRITERS;
@@ -14,7 +16,7 @@ use ftlab_workload::GENERATORS;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Lists FTLs, workload generators, trace formats or timings, with their parameters; or what results tell.
+/// Lists FTLs, workload generators, trace formats or timings, with their parameters; drives; or what results tell.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// What to list.
@@ -35,6 +37,8 @@ enum What {
     Formats,
     /// Flash timings.
     Timings,
+    /// Drives that can be bought, for --drive.
+    Drives,
     /// Counts, ratios, times and series of a run.
     Metrics,
 }
@@ -91,6 +95,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), CliError> {
         What::Workloads => workloads(),
         What::Formats => formats(),
         What::Timings => timings(),
+        What::Drives => return list_drives(args.json),
         What::Metrics => return list_metrics(args.json),
     };
     if args.json {
@@ -108,9 +113,67 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), CliError> {
              not. Packed files are unpacked.\n"
         }
         What::Timings => "Use a timing as `ftlab run --timing NAME:key=value,...`.\n",
-        What::Metrics => "",
+        What::Drives | What::Metrics => "",
     };
     print(&text)
+}
+
+/// A drive of the atlas.
+#[derive(Debug, Serialize)]
+struct DriveItem {
+    name: &'static str,
+    title: &'static str,
+    /// Capacity, over-provisioning and unit, as `--drive` takes them.
+    drive: &'static str,
+    ftl: String,
+    reserve: u32,
+    gc: String,
+    /// What it writes beside the host's pages and those that it moves, as a share of them.
+    overhead: f64,
+    /// Where its numbers are from.
+    source: &'static str,
+    /// How far the fit is off what it was made with, in shares of WAF - 1.
+    off: &'static str,
+    /// How far half of the predictions of what it was not made with are off at most.
+    held_out: Option<&'static str>,
+}
+
+fn list_drives(json: bool) -> Result<(), CliError> {
+    let items: Vec<DriveItem> = atlas()
+        .iter()
+        .map(|drive| DriveItem {
+            name: &drive.name,
+            title: &drive.title,
+            drive: &drive.class,
+            ftl: drive.ftl.to_string(),
+            reserve: drive.reserve,
+            gc: drive.gc.to_string(),
+            overhead: drive.overhead.0,
+            source: drive.told("source", "series").unwrap_or_default(),
+            off: drive.told("fit", "off").unwrap_or_default(),
+            held_out: drive.told("held-out", "median"),
+        })
+        .collect();
+    if json {
+        return print_json(&items);
+    }
+    let mut text: String = items.iter().map(describe_drive).collect();
+    text +=
+        "Use a drive as `ftlab run TRACE --drive NAME`, or a file that `ftlab fit --save` wrote.\n";
+    print(&text)
+}
+
+fn describe_drive(drive: &DriveItem) -> String {
+    let DriveItem { name, title, drive: class, ftl, gc, overhead, source, off, .. } = drive;
+    let held_out = drive.held_out.map_or_else(
+        || "not held against anything else".to_owned(),
+        |median| format!("half of what it was not fitted to within {median}"),
+    );
+    format!(
+        "{name}\n    {title}\n    {class}; {ftl}, {gc}; {} written beside\n    off {off} of WAF - 1 where it was \
+         fitted; {held_out}\n    source: {source}\n\n",
+        percent(*overhead)
+    )
 }
 
 fn list_metrics(json: bool) -> Result<(), CliError> {

@@ -16,6 +16,7 @@ use ftlab_sim::fact::Sheet;
 use ftlab_sim::{
     DriveClass, DriveOptions, Experiment, ExperimentResult, Physical, Workload, summary,
 };
+use ftlab_spec::Spec;
 use std::ffi::OsString;
 
 /// Runs one or more FTLs on a workload and compares their write amplification.
@@ -127,6 +128,15 @@ fn text(result: &ExperimentResult, quiet: bool, width: Width) -> String {
     format!("{parsed}{}{answer}\n{}\n", tables.concat(), result.trust.line)
 }
 
+/// The FTLs that were asked for, or that of a drive that is known.
+fn ftls(args: &RunArgs) -> Vec<Spec> {
+    let known = args.class.and_then(|class| class.known);
+    match (Ftls::all(&args.ftl), known) {
+        (ftls, Some(known)) if ftls.is_empty() => vec![known.ftl.clone()],
+        (ftls, _) => ftls,
+    }
+}
+
 fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
     let Some(workload) = &args.workload else { return Err(CliError::usage(NO_WORKLOAD)) };
     let op = args.class.and_then(|class| class.op);
@@ -137,7 +147,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         drive,
         slowest: args.report.files.slowest(),
         observe: args.report.files.observe(),
-        ..Experiment::new(workload, Ftls::all(&args.ftl))
+        ..Experiment::new(workload, ftls(args))
     };
     let experiment = args.report.options.apply(args.options.apply(experiment)?)?;
     let Some(class) = args.class else { return Ok(experiment) };

@@ -12,9 +12,11 @@
 //! - A trace of fewer pages is repeated side by side, in as many copies as the model has room for. So what it writes covers
 //!   the capacity of the drive, as it does where the application has grown to the size of the drive.
 //! - A trace of more pages runs as it is, with units that are as much larger.
+//! - A drive of the [atlas](crate::atlas) brings what else is known of it: reserve and schedule of collection.
 
 use crate::SimError;
-use crate::drive::{DriveSummary, Logical};
+use crate::atlas::{AtlasDrive, known_drive};
+use crate::drive::{DriveOptions, DriveSummary, Logical};
 use crate::evidence::ENOUGH_REQUESTS;
 use crate::format::{bytes, decimal, grouped, percent};
 use crate::run_options::Experiment;
@@ -48,6 +50,8 @@ pub struct DriveClass {
     pub op: Option<Share>,
     /// What it collects at once, all LUNs together; 1/2,048 of the capacity if it is not known.
     pub unit: Option<ByteSize>,
+    /// The drive of the atlas, or of a file, that it is.
+    pub known: Option<&'static AtlasDrive>,
 }
 
 /// What stands for a drive of a class under a workload.
@@ -57,6 +61,8 @@ pub struct Model {
     pub workload: Workload,
     /// Its size.
     pub size: ModelSize,
+    /// The drive of the atlas that it stands for.
+    pub known: Option<&'static AtlasDrive>,
 }
 
 /// The size of a model.
@@ -74,14 +80,36 @@ impl FromStr for DriveClass {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
+        if let Some(known) = known_drive(text) {
+            let known = known?;
+            return Ok(Self { known: Some(known), ..Self::parsed(&known.class)? });
+        }
+        Self::parsed(text)
+    }
+}
+
+impl fmt::Display for DriveClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a drive of {}", decimal(self.capacity.0))?;
+        if let Some(Share(op)) = self.op {
+            write!(f, " with {} of over-provisioning", percent(op))?;
+        }
+        Ok(())
+    }
+}
+
+impl DriveClass {
+    /// The class that a text tells, which is no name.
+    fn parsed(text: &str) -> Result<Self, SpecError> {
         let wrong = || SpecError::Quantity {
             text: text.into(),
             expects: "a drive: its capacity, and if they are known its over-provisioning and what it collects at once, as \
-                      in \"7.68TB\", \"7.68TB, 7%\" or \"3.84TB, 28%, 7.5GB\"",
+                      in \"7.68TB\", \"7.68TB, 7%\" or \"3.84TB, 28%, 7.5GB\"; or a name of `ftlab list drives`, or a file of \
+                      `ftlab fit --save`",
         };
         let mut parts = text.split(',').map(str::trim);
         let capacity = parts.next().unwrap_or_default().parse().map_err(|_| wrong())?;
-        let mut class = Self { capacity, op: None, unit: None };
+        let mut class = Self { capacity, op: None, unit: None, known: None };
         for part in parts {
             let is_share = part.ends_with('%');
             let is_second = if is_share { class.op.is_some() } else { class.unit.is_some() };
@@ -97,21 +125,12 @@ impl FromStr for DriveClass {
         class.check()?;
         Ok(class)
     }
-}
 
-impl fmt::Display for DriveClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a drive of {}", decimal(self.capacity.0))?;
-        if let Some(Share(op)) = self.op {
-            write!(f, " with {} of over-provisioning", percent(op))?;
-        }
-        Ok(())
-    }
-}
-
-impl DriveClass {
     /// It as it can be typed again.
     pub fn typed(&self) -> String {
+        if let Some(known) = self.known {
+            return known.name.clone();
+        }
         let exact = |size: ByteSize| {
             let units = [("TB", 12), ("GB", 9), ("MB", 6), ("kB", 3)];
             // What the parser makes the same bytes of.
@@ -180,6 +199,7 @@ impl DriveClass {
         seed: u64,
     ) -> Result<Model, SimError> {
         self.check()?;
+        let known = self.known;
         let units = self.units();
         let unit_pages = MODEL_PAGES.div_ceil(units).max(u64::from(UNIT_PAGES_MIN));
         let least = units * unit_pages;
@@ -189,7 +209,7 @@ impl DriveClass {
         };
         if workload.is_generator() {
             let size = ModelSize { pages: least, pages_per_block: unit_pages as u32, copies: 1 };
-            return Ok(Model { workload: workload.of_capacity(self.capacity.0)?, size });
+            return Ok(Model { workload: workload.of_capacity(self.capacity.0)?, size, known });
         }
         let trace = workload.open_trace(page_bytes, false)?;
         let own = workload.logical_size(Logical::OfWorkload, page_bytes, trace.as_deref())?;
@@ -198,7 +218,7 @@ impl DriveClass {
         if own_pages >= least {
             let pages_per_block = u32::try_from(own_pages / units).unwrap_or(u32::MAX);
             let size = ModelSize { pages: own_pages, pages_per_block, copies: 1 };
-            return Ok(Model { workload: workload.clone(), size });
+            return Ok(Model { workload: workload.clone(), size, known });
         }
         let copies = side_by_side(workload, page_bytes, [own_pages, least], seed)?;
         let size = ModelSize {
@@ -206,7 +226,7 @@ impl DriveClass {
             pages_per_block: (copies.pages() / units) as u32,
             copies: copies.number(),
         };
-        Ok(Model { workload: Workload::Copies(Box::new(copies)), size })
+        Ok(Model { workload: Workload::Copies(Box::new(copies)), size, known })
     }
 }
 
@@ -258,6 +278,16 @@ impl Model {
         let mut experiment = Experiment { workload: self.workload.clone(), ..experiment.clone() };
         experiment.drive.logical = Logical::Pages(self.size.pages);
         experiment.drive.pages_per_block = Some(self.size.pages_per_block);
+        if let Some(known) = self.known {
+            // What was asked for stays.
+            let usual = DriveOptions::default();
+            if experiment.drive.gc == usual.gc {
+                experiment.drive.gc = known.gc;
+            }
+            if experiment.drive.reserve_blocks == usual.reserve_blocks {
+                experiment.drive.reserve_blocks = known.reserve;
+            }
+        }
         Ok(experiment)
     }
 
@@ -345,6 +375,20 @@ mod tests {
         for text in ["1.92TB, 16KiB", "1TB, 1TB", "0"] {
             let error = text.parse::<DriveClass>().unwrap_err().to_string();
             assert!(error.contains("64 to 65,536 units"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_drive_of_the_atlas_is_a_class_and_brings_how_it_collects() {
+        for known in crate::atlas::atlas() {
+            let drive = class(&known.name);
+            assert!(drive.op.is_some() && drive.unit.is_some(), "{}", known.name);
+            let workload = Workload::parse("zipf", OpenOptions::default()).unwrap();
+            let model = drive.model(&workload, 4096, 1).unwrap();
+            let ftls = vec![known.ftl.clone()];
+            let experiment = model.of(&Experiment::new(workload, ftls)).unwrap();
+            assert_eq!(experiment.drive.gc, known.gc);
+            assert_eq!(experiment.drive.reserve_blocks, known.reserve);
         }
     }
 

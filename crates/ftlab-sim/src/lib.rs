@@ -30,6 +30,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod atlas;
 mod causes;
 mod drive;
 mod drive_class;
