@@ -5,6 +5,7 @@
 //! - [`compare`]: a scoreboard of many FTLs over many workloads and drives.
 //! - [`advise`]: which FTL, and how much over-provisioning, for a target.
 //! - [`fit`]: which drive has given a series of host and media bytes.
+//! - [`zones`]: which zones a host should write on a drive that has none.
 //! - [`load`]: how long requests take, the closer to what a drive can do.
 //! - [`write_results`], [`read_results`]: the result of an experiment in a directory.
 
@@ -22,6 +23,7 @@ mod output;
 mod parallel;
 pub mod sweep;
 pub mod timeline;
+pub mod zones;
 
 pub use compare::without_series;
 pub use error::ExperimentsError;

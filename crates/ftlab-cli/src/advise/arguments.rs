@@ -19,6 +19,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   ftlab advise trace.parquet --target-waf 1.3
   ftlab advise trace.parquet --target-waf 1.5 --drive \"7.68TB, 7%\"
+  ftlab advise zones --zones 1GiB,2GiB,4GiB,8GiB --open 1,4 --drive fdp-a
   ftlab advise trace.parquet --tbw 600 --endurance 3000 --figure trade-off.svg
   ftlab advise zipf:theta=0.9 --logical 1GiB --dwpd 1 --endurance 1000 --ftl 2r++ --ftl hazard
   ftlab advise mixed.fio --logical 1GiB --slo read-p99.9=1ms --load 50k
@@ -115,6 +116,19 @@ pub(super) struct DriveArgs {
     #[arg(long = "drive", value_name = "CAPACITY[,SHARE][,UNIT]",
           conflicts_with_all = ["logical", "pages_per_block", "slo"])]
     pub(super) class: Option<DriveClass>,
+    /// Which zones a host should write on --drive, which has none: tries these sizes, such as 1GiB,2GiB,4GiB. The workload
+    /// is then `zones`; --target-waf is 1.05 by default.
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', requires = "class")]
+    pub(super) zones: Vec<ByteSize>,
+    /// How many zones are open at a time.
+    #[arg(
+        long,
+        value_name = "N,...",
+        value_delimiter = ',',
+        requires = "zones",
+        default_value = "1"
+    )]
+    pub(super) open: Vec<u32>,
     /// Points of the curve: over-provisioning, (physical - logical) / logical, in ascending order; by default
     /// 4%,7%,10%,15%,20%,28%,40%,60%.
     #[arg(long, value_name = "SHARE,...", value_delimiter = ',')]

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod command;
+mod zones;
 
 pub(crate) use arguments::AdviseArgs;
 
@@ -28,6 +29,9 @@ use std::io::Write;
 use std::num::NonZeroU32;
 
 pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
+    if !args.drive.zones.is_empty() {
+        return zones::advise(args);
+    }
     args.figure.as_deref().map(check).transpose()?;
     args.report.as_deref().map(|path| check_report(1, path)).transpose()?;
     let question = question(args)?;
