@@ -17,12 +17,22 @@ pub enum Cause {
     Refresh,
     /// Pages leave a block that has failed.
     Retire,
+    /// A map that does not fit into memory reads and writes its own pages.
+    Map,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Host, Self::Move, Self::Merge, Self::Fold, Self::Wear, Self::Refresh, Self::Retire];
+    pub const ALL: [Self; 8] = [
+        Self::Host,
+        Self::Move,
+        Self::Merge,
+        Self::Fold,
+        Self::Wear,
+        Self::Refresh,
+        Self::Retire,
+        Self::Map,
+    ];
 
     /// A page write of the host waits for it.
     #[inline]

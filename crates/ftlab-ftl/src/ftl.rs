@@ -1,5 +1,6 @@
 //! What every FTL can do, whatever its mapping.
 
+use crate::map_counts::MapCounts;
 use crate::page::Refreshed;
 use crate::page::policy::{Hint, Lifetime};
 use crate::placement_handles::PlacementHandles;
@@ -137,6 +138,16 @@ pub trait Ftl: Send {
     /// What happened in its SLC cache, if it has one.
     fn slc_counts(&self) -> Option<SlcCounts> {
         self.inner()?.slc_counts()
+    }
+
+    /// What looking up pages costs it, if its map does not fit into memory.
+    fn map_counts(&self) -> Option<MapCounts> {
+        self.inner()?.map_counts()
+    }
+
+    /// Pages that its map takes on flash at most, whose numbers follow those of the host.
+    fn map_pages(&self) -> u32 {
+        self.inner().map_or(0, DynInner::<Self>::map_pages)
     }
 
     /// Groups of pages alike in temperature that it keeps at present; none if their number never changes.

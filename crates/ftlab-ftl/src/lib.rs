@@ -31,6 +31,8 @@ mod engine;
 mod ensure;
 mod ftl;
 pub mod hybrid;
+pub mod map;
+mod map_counts;
 mod metadata;
 mod metadata_budget;
 #[cfg(test)]
@@ -50,6 +52,7 @@ pub use ftl::{
     BlockUse, Broken, Counters, DynFtl, DynInner, ErrorOf, Ftl, FtlError, MemoryBytes, Merges,
     PageBatch, PageWrite, StreamCounters, StreamUse, Trim,
 };
+pub use map_counts::MapCounts;
 pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};
 pub use metadata_budget::MetadataBudget;
 pub use observer::Observer;

@@ -154,6 +154,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 geometry: Geometry::new(data_blocks + reserve_blocks + 1, pages_per_block, 8)
                     .unwrap(),
                 logical_pages,
+                map_pages: 0,
                 reserve_blocks,
                 gc_start_blocks: if early { reserve_blocks + 3 } else { 0 },
                 early_valid_pages_max: pages_per_block / 2,

@@ -13,6 +13,8 @@ pub struct DriveConfig {
     pub geometry: Geometry,
     /// Pages that the host can address.
     pub logical_pages: u32,
+    /// Pages that the map itself takes at most, where it does not fit into memory.
+    pub map_pages: u32,
     /// Free blocks that host writes may not take: collection starts when no more are left.
     pub reserve_blocks: u32,
     /// While fewer blocks are free, blocks with at most `early_valid_pages_max` valid pages are
@@ -114,6 +116,12 @@ pub enum ConfigError {
          leave out --gc, --gc-start, --free-block, --wear-threshold and --faults, or reclaim-groups"
     )]
     GroupsNeedForeground,
+    /// The map has a stream of its own.
+    #[error(
+        "a map on flash has a stream of its own, beside those of an FTL without placement handles that has at most \
+         254; leave out --mapping, or nvme-fdp"
+    )]
+    StreamsNeedFullMap,
     /// The host could address nothing.
     #[error("the drive has no logical pages; give --logical or --logical-pages")]
     NoLogicalPages,
@@ -130,6 +138,7 @@ impl DriveConfig {
         Self {
             geometry,
             logical_pages,
+            map_pages: 0,
             reserve_blocks,
             gc_start_blocks: 0,
             early_valid_pages_max: 0,
@@ -214,9 +223,9 @@ impl DriveConfig {
         })
     }
 
-    /// Blocks that the logical pages fill.
+    /// Blocks that the logical pages fill, and those of the map.
     pub(crate) fn data_blocks(&self) -> u32 {
-        self.logical_pages.div_ceil(self.geometry.pages_per_block())
+        self.logical_pages.saturating_add(self.map_pages).div_ceil(self.geometry.pages_per_block())
     }
 
     /// The fewest blocks with which a policy of `streams` streams cannot run out of free ones.

@@ -238,6 +238,11 @@ boxable! {
             0
         }
 
+        /// Whether a moved page of `stream` may go to the open block of `other` where no block is free.
+        fn may_share(&self, _stream: StreamId, _other: StreamId) -> bool {
+            true
+        }
+
         /// `block` has been opened; [`DriveState::stream_of`] tells for which stream.
         fn on_block_opened(&mut self, _block: BlockId, _drive: &DriveState) {}
 

@@ -1,6 +1,7 @@
 //! FTLs made by name.
 
 use crate::ftl::DynFtl;
+use crate::map::{Mapping, PagedMap};
 use crate::observer::Observer;
 use crate::page::entry::{DriveShape, FitContext, Hinted};
 use crate::page::{ConfigError, DriveConfig, PageMapped, Policy, Resume};
@@ -19,7 +20,7 @@ pub fn with_policy<V: PolicyVisitor>(
     dispatch(spec, &FitContext { ftl: &spec.name, shape, oracle: &[] }, visitor)
 }
 
-/// Makes the policy of the page-mapped engine that `spec` names.
+/// Makes the policy of the page-mapped engine that `spec` names; a hybrid-mapped FTL has none.
 pub fn boxed_policy(spec: &Spec, shape: DriveShape) -> Result<Box<dyn Policy>, SpecError> {
     struct Boxed;
 
@@ -31,6 +32,7 @@ pub fn boxed_policy(spec: &Spec, shape: DriveShape) -> Result<Box<dyn Policy>, S
         }
     }
 
+    refuse_hybrid(spec)?;
     with_policy(spec, shape, Boxed)
 }
 
@@ -86,6 +88,25 @@ pub fn build_over<F: Flash + Send + 'static, O: Observer + 'static>(
     Ok(Box::new(page_mapped(policy, ftl, config, flash, observer)?))
 }
 
+/// Builds a page-mapped FTL of a policy, which messages call `ftl`, with a map of this kind.
+pub fn build_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
+    mapping: &Mapping,
+    policy: Box<dyn Policy>,
+    ftl: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<DynFtl<F, O>, BuildError> {
+    let page_bytes = config.geometry.page_bytes();
+    mapping.verify(page_bytes)?;
+    let Some(map) = mapping.make(&config) else {
+        return build_over(policy, ftl, config, flash, observer);
+    };
+    let map_pages = mapping.map_pages(config.logical_pages, page_bytes);
+    let made = PagedMap::new(map, policy, DriveConfig { map_pages, ..config }, flash, observer);
+    Ok(Box::new(made.map_err(|source| BuildError::Config { ftl: ftl.to_string(), source })?))
+}
+
 /// A page-mapped FTL of any policy over `F`, watched by `O`.
 pub type DynPageMapped<F, O> = Box<dyn Resume<Flash = F, Observer = O>>;
 
@@ -97,7 +118,6 @@ pub fn build_page_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
     flash: F,
     observer: O,
 ) -> Result<DynPageMapped<F, O>, BuildError> {
-    refuse_hybrid(spec)?;
     let policy = boxed_policy(spec, DriveShape::new(&config))?;
     Ok(Box::new(page_mapped(policy, spec, config, flash, observer)?))
 }

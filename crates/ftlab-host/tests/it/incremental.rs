@@ -3,23 +3,15 @@
 use crate::drive::Written;
 use ftlab_flash::{Geometry, Lpn};
 use ftlab_ftl::PageBatch;
-use ftlab_ftl::page::{DriveConfig, GcSchedule, Refresh, WearLeveling};
+use ftlab_ftl::page::{DriveConfig, GcSchedule};
 
 const PAGES: u32 = 65_536;
 
 /// An FTL with 12.5% of over-provisioning after a fill and five drive writes, time being measured over the
 /// last three.
 fn run(ftl: &str, gc: GcSchedule, load: Load, pages_per_block: u32) -> Written {
-    let config = DriveConfig {
-        geometry: Geometry::new(PAGES / 8 * 9 / pages_per_block, pages_per_block, 4096).unwrap(),
-        logical_pages: PAGES,
-        reserve_blocks: 4,
-        gc_start_blocks: 0,
-        early_valid_pages_max: 0,
-        gc,
-        wear: WearLeveling::default(),
-        refresh: Refresh::default(),
-    };
+    let geometry = Geometry::new(PAGES / 8 * 9 / pages_per_block, pages_per_block, 4096).unwrap();
+    let config = DriveConfig { gc, ..DriveConfig::new(geometry, PAGES, 4) };
     let mut ftl = Written::new(&ftl.parse().unwrap(), config, "slc");
     let mut batch = PageBatch::default();
     batch.writes.extend((0..PAGES).map(Lpn));

@@ -17,7 +17,7 @@ impl DriveState {
     /// Every mapped page is where the mapping says, and nothing else is valid.
     fn check_mapping(&self) -> Result<(), String> {
         let mut mapped = 0_u64;
-        for lpn in (0..self.logical_pages()).map(Lpn) {
+        for lpn in (0..self.all_pages()).map(Lpn) {
             let Some(page) = self.flash_page(lpn) else { continue };
             mapped += 1;
             ensure!(page.0 < self.geometry().pages(), "page {lpn} is mapped beyond the flash");

@@ -50,7 +50,7 @@ impl DriveState {
     #[inline]
     pub(crate) fn count_mapped(&mut self, lpn: Lpn) {
         debug_assert_eq!(self.flash_page(lpn), None);
-        debug_assert!(self.mapped_pages < self.logical_pages());
+        debug_assert!(self.mapped_pages < self.all_pages());
         self.mapped_pages += 1;
     }
 

@@ -63,13 +63,15 @@ pub struct DriveState {
     pub(super) seen_as: Box<SeenAs>,
     pub(super) write_clock: u64,
     pub(super) allocations: u64,
+    /// Pages of the map itself, whose numbers follow those of the host.
+    pub(super) map_pages: u32,
 }
 
 // The mapping is saved apart, a part at a time, and tells the owners of valid pages.
 state!(DriveState {
     valid_bits, valid_pages, stream_of, blocks, free, frontiers, stream_blocks, retired_blocks,
     mapped_pages, wear, write_clock, allocations
-} constant geometry, block_of, flash_page_of, owner_of, free_block, streams, seen_as);
+} constant geometry, block_of, flash_page_of, owner_of, free_block, streams, seen_as, map_pages);
 
 impl DriveState {
     /// An erased drive.
@@ -79,7 +81,7 @@ impl DriveState {
         Self {
             geometry,
             block_of: geometry.block_of(),
-            flash_page_of: memory::table(config.logical_pages as usize, NONE),
+            flash_page_of: memory::table((config.logical_pages + config.map_pages) as usize, NONE),
             owner_of: memory::table(geometry.pages() as usize, NONE),
             valid_bits: memory::table((geometry.pages() as usize).div_ceil(64), 0),
             valid_pages: vec![0; geometry.blocks() as usize],
@@ -96,6 +98,7 @@ impl DriveState {
             streams,
             write_clock: 0,
             allocations: 0,
+            map_pages: config.map_pages,
         }
     }
 
@@ -114,6 +117,12 @@ impl DriveState {
     /// Pages that the host can address.
     #[inline]
     pub fn logical_pages(&self) -> u32 {
+        self.flash_page_of.len() as u32 - self.map_pages
+    }
+
+    /// Pages that are mapped: those of the host, and those of the map itself.
+    #[inline]
+    pub(crate) fn all_pages(&self) -> u32 {
         self.flash_page_of.len() as u32
     }
 
@@ -299,7 +308,7 @@ impl DriveState {
             + self.free.capacity() * size_of::<BlockId>()
     }
 
-    /// Logical pages that hold something.
+    /// Pages that hold something, of the host or of the map itself.
     #[inline]
     pub fn mapped_pages(&self) -> u32 {
         self.mapped_pages

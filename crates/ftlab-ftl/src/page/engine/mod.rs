@@ -5,6 +5,7 @@ mod background;
 mod ftl;
 mod incremental;
 mod level;
+mod map_page;
 mod page_mapped;
 mod progress;
 mod reclaim;

@@ -235,7 +235,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let group = |stream| self.policy.handles().map(|handles| handles.group_of(stream));
         let streams = (0..self.drive.streams().len() as u8).map(StreamId);
         let mut near = streams.filter(|&other| !self.has_groups || group(other) == group(stream));
-        let roomy = near.find(|&other| self.drive.has_room(other));
+        let roomy =
+            near.find(|&other| self.drive.has_room(other) && self.policy.may_share(stream, other));
         debug_assert!(roomy != Some(stream));
         roomy.ok_or_else(|| self.no_free_block())
     }

@@ -18,6 +18,14 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let lpn = write.page.lpn;
         debug_assert!(lpn.0 < self.drive.logical_pages(), "page {lpn} is beyond the drive");
         self.drive.tick();
+        self.put(write)
+    }
+
+    /// Writes one page, whoever asks for it.
+    #[expect(clippy::inline_always, reason = "called for each page")]
+    #[inline(always)]
+    pub(super) fn put(&mut self, write: PageWrite<'_>) -> Result<(), FtlError<F::Error>> {
+        let lpn = write.page.lpn;
         self.observer.host_write_begins(lpn);
         let stream = self.policy.place_host(HostWrite::new(lpn, write.hint), &self.drive);
         if !self.drive.has_room(stream) {
@@ -44,7 +52,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if self.drive.free_blocks() < self.background_below || self.policy.wants_collection() {
             self.run_background(stream, write.after())?;
         }
-        debug_assert!(self.drive.mapped_pages() <= self.drive.logical_pages());
+        debug_assert!(self.drive.mapped_pages() <= self.drive.all_pages());
         Ok(())
     }
 

@@ -1,0 +1,249 @@
+//! Entries in the order of their use, in two segments.
+//!
+//! An entry is on probation at first. When it is used again it becomes protected; so many are protected at most, and
+//! the one that was used longest ago goes back to probation. The entry on probation that was used longest ago is the
+//! next to leave. If none may be protected, this is plain LRU.
+
+use crate::ensure::ensure;
+use crate::memory;
+use ftlab_flash::Lpn;
+
+/// No entry, or no page.
+const NONE: u32 = u32::MAX;
+
+/// An entry: of which page, and its neighbours in its segment.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    newer: u32,
+    older: u32,
+    page: u32,
+    is_protected: bool,
+    is_changed: bool,
+}
+
+/// The ends of a segment.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    newest: u32,
+    oldest: u32,
+    len: u32,
+}
+
+/// A cache of entries, one for each of some pages.
+pub(super) struct SegmentedLru {
+    /// Page -> its entry.
+    entry_of: Vec<u32>,
+    entries: Vec<Entry>,
+    most: u32,
+    /// Entries without a page.
+    unused: Vec<u32>,
+    probation: Segment,
+    protected: Segment,
+    protected_most: u32,
+}
+
+impl SegmentedLru {
+    /// A cache of at most `entries` entries, of which `protected` may be protected, for the pages of a drive.
+    pub(super) fn new(pages: u32, entries: u32, protected: u32) -> Self {
+        let most = entries.min(pages);
+        let empty = Segment { newest: NONE, oldest: NONE, len: 0 };
+        Self {
+            entry_of: memory::table(pages as usize, NONE),
+            entries: Vec::with_capacity(most as usize),
+            most,
+            unused: Vec::new(),
+            probation: empty,
+            protected: empty,
+            protected_most: protected,
+        }
+    }
+
+    /// Entries with a page.
+    pub(super) fn len(&self) -> u32 {
+        self.probation.len + self.protected.len
+    }
+
+    /// Whether an entry has to leave before another one comes.
+    pub(super) fn is_full(&self) -> bool {
+        self.len() == self.most
+    }
+
+    /// Uses the entry of `page`: whether there is one.
+    pub(super) fn touch(&mut self, page: Lpn) -> bool {
+        let entry = self.entry_of[page.index()];
+        if entry == NONE {
+            return false;
+        }
+        self.unlink(entry);
+        self.link(entry, self.protected_most > 0);
+        if self.protected.len > self.protected_most {
+            let oldest = self.protected.oldest;
+            self.unlink(oldest);
+            self.link(oldest, false);
+        }
+        true
+    }
+
+    /// Adds an entry for `page`, which has none, on probation.
+    pub(super) fn add(&mut self, page: Lpn) {
+        debug_assert!(!self.is_full(), "no room for page {page}");
+        debug_assert_eq!(self.entry_of[page.index()], NONE, "page {page} has an entry");
+        let entry = self.unused.pop().unwrap_or_else(|| {
+            let blank = Entry {
+                newer: NONE,
+                older: NONE,
+                page: NONE,
+                is_protected: false,
+                is_changed: false,
+            };
+            self.entries.push(blank);
+            self.entries.len() as u32 - 1
+        });
+        self.entries[entry as usize].page = page.0;
+        self.entries[entry as usize].is_changed = false;
+        self.entry_of[page.index()] = entry;
+        self.link(entry, false);
+    }
+
+    /// Drops the next entry to leave: its page, and whether it has changed.
+    pub(super) fn drop_oldest(&mut self) -> Option<(Lpn, bool)> {
+        let of = |segment: Segment| (segment.oldest != NONE).then_some(segment.oldest);
+        let entry = of(self.probation).or_else(|| of(self.protected))?;
+        self.unlink(entry);
+        let Entry { page, is_changed, .. } = self.entries[entry as usize];
+        self.entry_of[page as usize] = NONE;
+        self.unused.push(entry);
+        Some((Lpn(page), is_changed))
+    }
+
+    /// Changes the entry of `page`, which is no use of it: whether there is one.
+    pub(super) fn change(&mut self, page: Lpn) -> bool {
+        let entry = self.entries.get_mut(self.entry_of[page.index()] as usize);
+        entry.map(|entry| entry.is_changed = true).is_some()
+    }
+
+    /// Whether the entry of `page` has changed; no, if it has none.
+    pub(super) fn is_changed(&self, page: Lpn) -> bool {
+        let entry = self.entries.get(self.entry_of[page.index()] as usize);
+        entry.is_some_and(|entry| entry.is_changed)
+    }
+
+    /// Fetches where the entry of a page is.
+    pub(super) fn fetch_ahead(&self, page: Lpn) {
+        memory::prefetch(&self.entry_of, page.index());
+    }
+
+    /// Bytes of memory that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.entry_of[..]) + self.entries.capacity() * size_of::<Entry>()
+    }
+
+    /// Verifies that segments and pages agree.
+    pub(super) fn check(&self) -> Result<(), String> {
+        for (segment, is_protected) in [(self.probation, false), (self.protected, true)] {
+            let (mut next, mut newer, mut len) = (segment.newest, NONE, 0);
+            while next != NONE && len <= self.most {
+                let entry = self.entries[next as usize];
+                ensure!(entry.newer == newer, "entry {next} has another neighbour");
+                ensure!(entry.is_protected == is_protected, "entry {next} is in another segment");
+                ensure!(self.entry_of[entry.page as usize] == next, "entry {next} is lost");
+                (newer, next, len) = (next, entry.older, len + 1);
+            }
+            ensure!(len == segment.len, "a segment counts {} of {len} entries", segment.len);
+            ensure!(newer == segment.oldest, "a segment ends with another entry");
+        }
+        ensure!(self.protected.len <= self.protected_most, "too many entries are protected");
+        let known = self.entry_of.iter().filter(|entry| **entry != NONE).count();
+        ensure!(known == self.len() as usize, "{known} pages have {} entries", self.len());
+        Ok(())
+    }
+
+    fn segment(&mut self, is_protected: bool) -> &mut Segment {
+        if is_protected { &mut self.protected } else { &mut self.probation }
+    }
+
+    fn unlink(&mut self, entry: u32) {
+        let Entry { newer, older, is_protected, .. } = self.entries[entry as usize];
+        let segment = self.segment(is_protected);
+        segment.len -= 1;
+        if newer == NONE {
+            segment.newest = older;
+        }
+        if older == NONE {
+            segment.oldest = newer;
+        }
+        if let Some(newer) = self.entries.get_mut(newer as usize) {
+            newer.older = older;
+        }
+        if let Some(older) = self.entries.get_mut(older as usize) {
+            older.newer = newer;
+        }
+    }
+
+    /// Puts an entry at the newest end of a segment.
+    fn link(&mut self, entry: u32, is_protected: bool) {
+        let segment = self.segment(is_protected);
+        segment.len += 1;
+        let older = std::mem::replace(&mut segment.newest, entry);
+        if older == NONE {
+            segment.oldest = entry;
+        } else {
+            self.entries[older as usize].newer = entry;
+        }
+        let entry = &mut self.entries[entry as usize];
+        (entry.newer, entry.older, entry.is_protected) = (NONE, older, is_protected);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::tools::random::Random;
+
+    /// A page list, newest first; the place in it is the stack distance of the page.
+    fn use_page(stack: &mut Vec<u32>, page: u32) -> Option<usize> {
+        let distance = stack.iter().position(|other| *other == page);
+        distance.map(|distance| stack.remove(distance));
+        stack.insert(0, page);
+        distance
+    }
+
+    #[test]
+    fn without_protection_a_page_is_found_if_its_stack_distance_is_below_the_size() {
+        for size in [1, 7, 64, 200] {
+            let mut lru = SegmentedLru::new(200, size, 0);
+            let (mut stack, mut random) = (Vec::new(), Random::new(u64::from(size)));
+            let mut hits = 0;
+            for _ in 0..4000 {
+                let page = random.below(200).min(random.below(200)) as u32;
+                let is_hit = use_page(&mut stack, page).is_some_and(|by| by < size as usize);
+                assert_eq!(lru.touch(Lpn(page)), is_hit);
+                hits += u32::from(is_hit);
+                if !is_hit {
+                    let dropped = lru.is_full().then(|| lru.drop_oldest().unwrap().0.0);
+                    assert_eq!(dropped, stack.get(size as usize).copied());
+                    lru.add(Lpn(page));
+                }
+            }
+            lru.check().unwrap();
+            assert!(hits > 0 && hits < 4000, "{hits}");
+        }
+    }
+
+    #[test]
+    fn a_page_that_was_used_again_outlasts_those_that_were_not() {
+        let mut lru = SegmentedLru::new(10, 4, 2);
+        for page in 0..4 {
+            lru.add(Lpn(page));
+        }
+        assert!([0, 1, 2].map(|page| lru.touch(Lpn(page))) == [true; 3] && lru.is_full());
+        assert!(lru.change(Lpn(3)) && !lru.change(Lpn(9)) && lru.is_changed(Lpn(3)));
+        lru.check().unwrap();
+        // Two are protected, and page 0 went back to probation when the third was.
+        let order: Vec<_> = std::iter::from_fn(|| lru.drop_oldest()).collect();
+        let pages = [(3, true), (0, false), (1, false), (2, false)];
+        assert_eq!(order, pages.map(|(page, is_changed)| (Lpn(page), is_changed)));
+        lru.check().unwrap();
+        assert_eq!(lru.len(), 0);
+    }
+}

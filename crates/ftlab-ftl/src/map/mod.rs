@@ -1,0 +1,36 @@
+//! Maps that do not fit into memory: which entries are at hand, and what that costs on flash.
+//!
+//! The map lies on the drive itself, in *translation pages*, each of which holds the entries of consecutive pages of
+//! the host. They are pages of the same engine, with numbers after those of the host: they become garbage, are
+//! collected and moved, and wear out blocks like any other. A policy places the pages of the host as it would anyway;
+//! translation pages have a stream and blocks of their own beside (`stream.rs`).
+//!
+//! ```text
+//! write(page):
+//!     if its entry is not in memory:
+//!         while there is no room for it: drop entries; write those that changed back to their translation page
+//!         read its translation page
+//!     write the page as ever; its entry has changed
+//!     for each victim of collections since:
+//!         entries of moved pages that are in memory change there
+//!         the translation pages of the others are read, changed and written, each once
+//! ```
+//!
+//! What is in memory is decided by a `Map`, a file of its own; `paged.rs` carries it out. An FTL whose map is in memory
+//! as a whole has none of this.
+
+mod contract;
+mod dftl;
+mod lru;
+mod mapping;
+mod paged;
+mod stream;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod twin;
+mod watch;
+
+pub use dftl::DftlParameters;
+pub use mapping::Mapping;
+pub(crate) use paged::PagedMap;
