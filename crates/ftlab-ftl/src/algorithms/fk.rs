@@ -99,7 +99,7 @@ impl Policy for Fk {
 
     fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
-        let blocks = (0..drive.geometry().blocks()).map(BlockId);
+        let blocks = drive.host_blocks();
         let fitting = blocks.filter(|&block| {
             drive.phase(block) == Phase::Sealed && drive.valid_pages(block) <= most
         });

@@ -136,7 +136,7 @@ impl Policy for Nodap {
             };
             (rank, key, drive.allocated(block))
         };
-        let blocks = (0..drive.geometry().blocks()).map(BlockId).filter(|&block| {
+        let blocks = drive.host_blocks().filter(|&block| {
             drive.phase(block) == Phase::Sealed && drive.valid_pages(block) <= most
         });
         if let Some(block) = blocks.min_by_key(order) {

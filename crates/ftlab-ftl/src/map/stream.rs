@@ -55,11 +55,6 @@ impl MapStream {
         lpn.0 >= self.host_pages
     }
 
-    #[inline]
-    fn holds_map(&self, block: BlockId, drive: &DriveState) -> bool {
-        drive.frontier_of(block) == self.stream
-    }
-
     /// Takes the emptiest block of translation pages, if it is to be the victim.
     fn take_map_block(&mut self, drive: &DriveState, victims: &mut Victims) -> bool {
         let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
@@ -81,7 +76,7 @@ impl MapStream {
     }
 
     fn list_of(&mut self, block: BlockId, drive: &DriveState) -> &mut BlockList {
-        if self.holds_map(block, drive) { &mut self.map_blocks } else { &mut self.host_blocks }
+        if drive.holds_map(block) { &mut self.map_blocks } else { &mut self.host_blocks }
     }
 }
 
@@ -141,7 +136,7 @@ impl Policy for MapStream {
     }
 
     fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
-        (!self.holds_map(block, drive)).then(|| self.policy.block_score(block, drive))?
+        (!drive.holds_map(block)).then(|| self.policy.block_score(block, drive))?
     }
 
     #[inline]
@@ -170,14 +165,14 @@ impl Policy for MapStream {
     fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         let pages = drive.pages_per_block();
         self.list_of(block, drive).push(block, pages, drive.write_clock());
-        if !self.holds_map(block, drive) {
+        if !drive.holds_map(block) {
             self.policy.on_block_opened(block, drive);
         }
     }
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
         self.list_of(block, drive).seal(block);
-        if !self.holds_map(block, drive) {
+        if !drive.holds_map(block) {
             self.policy.on_block_sealed(block, drive);
         }
     }
@@ -185,7 +180,7 @@ impl Policy for MapStream {
     #[inline]
     fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
         self.list_of(block, drive).invalidate(block);
-        if !self.holds_map(block, drive) {
+        if !drive.holds_map(block) {
             self.policy.on_invalidate(block, drive);
         }
     }
@@ -193,14 +188,14 @@ impl Policy for MapStream {
     fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &DriveState) {
         let list = self.list_of(block, drive);
         (0..pages).for_each(|_| list.invalidate(block));
-        if !self.holds_map(block, drive) {
+        if !drive.holds_map(block) {
             self.policy.on_pages_lost(block, pages, drive);
         }
     }
 
     fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         self.list_of(block, drive).remove(block);
-        if !self.holds_map(block, drive) {
+        if !drive.holds_map(block) {
             self.policy.on_block_erased(block, drive);
         }
     }
@@ -228,12 +223,14 @@ impl Policy for MapStream {
     fn check(&self, drive: &DriveState) -> Result<(), String> {
         for lpn in (0..drive.all_pages()).map(Lpn) {
             let block = drive.flash_page(lpn).map(|page| drive.block_of(page));
-            let of_map = block.is_some_and(|block| self.holds_map(block, drive));
+            let of_map = block.is_some_and(|block| drive.holds_map(block));
             ensure!(
                 block.is_none() || of_map == self.is_of_map(lpn),
                 "page {lpn} is in a block of the other kind"
             );
         }
+        self.host_blocks.check(drive, |block| !drive.holds_map(block))?;
+        self.map_blocks.check(drive, |block| drive.holds_map(block))?;
         self.policy.check(drive)
     }
 }

@@ -43,7 +43,7 @@ pub(super) struct Twin {
     open: [Option<usize>; 2],
     sealed: [BTreeSet<usize>; 2],
     allocations: usize,
-    pub(super) places: HashMap<Page, Place>,
+    pub(super) places: BTreeMap<Page, Place>,
     /// Translation page -> its newest content.
     contents: HashMap<u32, HashMap<u32, Option<Place>>>,
     /// Newest first.
@@ -67,7 +67,7 @@ impl Twin {
             open: [None; 2],
             sealed: Default::default(),
             allocations: 0,
-            places: HashMap::new(),
+            places: BTreeMap::new(),
             contents: HashMap::new(),
             probation: VecDeque::new(),
             protected: VecDeque::new(),

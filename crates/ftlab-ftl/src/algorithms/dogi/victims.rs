@@ -30,7 +30,7 @@ impl Dogi {
     ) -> impl Iterator<Item = BlockId> + 'a {
         let most = victims.valid_pages_max();
         let chosen = victims.blocks().to_vec();
-        (0..drive.geometry().blocks()).map(BlockId).filter(move |&block| {
+        drive.host_blocks().filter(move |&block| {
             drive.phase(block) == Phase::Sealed
                 && drive.valid_pages(block) <= most
                 && !chosen.contains(&block)

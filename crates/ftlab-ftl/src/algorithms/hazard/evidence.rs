@@ -271,7 +271,7 @@ impl Evidence {
     /// those it could have lost, in the mean over that time.
     fn losses(&self, drive: &DriveState) -> impl Iterator<Item = (f32, f32)> {
         let newer = self.snapshots[1];
-        let blocks = (0..drive.geometry().blocks()).map(BlockId);
+        let blocks = drive.host_blocks();
         let old = blocks.filter(move |&block| {
             drive.phase(block) == Phase::Sealed
                 && drive.allocated(block) < newer.allocations

@@ -191,7 +191,7 @@ impl Policy for OracleRate {
 
     fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
         let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
-        let blocks = (0..drive.geometry().blocks()).map(BlockId);
+        let blocks = drive.host_blocks();
         let fitting = blocks.filter(|&block| {
             drive.phase(block) == Phase::Sealed && drive.valid_pages(block) <= most
         });
@@ -244,7 +244,7 @@ impl Policy for OracleRate {
     }
 
     fn check(&self, drive: &DriveState) -> Result<(), String> {
-        let blocks = (0..drive.geometry().blocks()).map(BlockId);
+        let blocks = drive.host_blocks();
         for block in blocks.filter(|&block| drive.phase(block) == Phase::Sealed) {
             let (kept, sum) = (self.rates[block.index()], self.rate_of(block, drive));
             if kept != sum {

@@ -299,7 +299,7 @@ impl Hazard {
         if self.evidence.take_snapshot(drive) {
             self.end_epoch(drive);
         }
-        for block in (0..drive.geometry().blocks()).map(BlockId) {
+        for block in drive.host_blocks() {
             self.refresh(block, drive);
         }
     }
@@ -491,7 +491,7 @@ impl Policy for Hazard {
         // Blocks that have lost few pages may have no score yet.
         let is_urgent = most + 1 == drive.pages_per_block();
         let all = || {
-            let blocks = (0..drive.geometry().blocks()).map(BlockId);
+            let blocks = drive.host_blocks();
             let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
             let score = |block| self.estimate_sealed(block, drive).score(drive);
             best_of(sealed.map(|block| (score(block), block)), most, drive)

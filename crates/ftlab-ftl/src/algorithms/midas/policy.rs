@@ -253,7 +253,7 @@ impl Midas {
     /// Pages in blocks of the pool that have lost none.
     fn frozen_pages(&self, drive: &DriveState) -> f64 {
         let pages = drive.pages_per_block();
-        let blocks = (0..drive.geometry().blocks()).map(BlockId);
+        let blocks = drive.host_blocks();
         let pool = blocks.filter(|block| {
             drive.phase(*block) == Phase::Sealed && !self.groups.is_queue(self.groups.of(*block))
         });
@@ -285,7 +285,7 @@ impl Midas {
         drive: &'a DriveState,
         victims: &'a Victims,
     ) -> impl Iterator<Item = BlockId> + 'a {
-        let blocks = (0..drive.geometry().blocks()).map(BlockId);
+        let blocks = drive.host_blocks();
         blocks.filter(|&block| {
             drive.phase(block) == Phase::Sealed
                 && drive.valid_pages(block) <= victims.valid_pages_max()

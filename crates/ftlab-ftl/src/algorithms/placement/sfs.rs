@@ -154,7 +154,7 @@ impl Sfs {
     }
 
     fn sealed<'a>(&'a self, drive: &'a DriveState) -> impl Iterator<Item = f32> + 'a {
-        let blocks = (0..drive.geometry().blocks()).map(BlockId);
+        let blocks = drive.host_blocks();
         let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
         let held = sealed.filter(|block| self.blocks[block.index()].pages > 0.0);
         held.map(|block| self.blocks[block.index()].hotness(drive))

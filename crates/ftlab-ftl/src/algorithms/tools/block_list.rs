@@ -444,7 +444,7 @@ macro_rules! keep_block_list {
         }
 
         fn check(&self, drive: &$crate::page::DriveState) -> Result<(), String> {
-            self.list.check(drive, |_| true)
+            self.list.check(drive, |block| !drive.holds_map(block))
         }
     };
 }

@@ -61,7 +61,7 @@ impl SealedBlocks {
 
     /// Verifies that exactly the sealed blocks of `drive` are in it, victims included.
     pub(crate) fn check(&self, drive: &DriveState) -> Result<(), String> {
-        for block in (0..drive.geometry().blocks()).map(BlockId) {
+        for block in drive.host_blocks() {
             let place = self.places[block.index()];
             let listed = self.blocks.get(place as usize) == Some(&block);
             if listed != matches!(drive.phase(block), Phase::Sealed | Phase::Victim) {

@@ -203,7 +203,7 @@ impl RegionVictims {
         if let Some(control) = &self.control {
             control.check()?;
         }
-        self.list.check(drive, |_| true)
+        self.list.check(drive, |block| !drive.holds_map(block))
     }
 }
 

@@ -186,6 +186,17 @@ impl DriveState {
         self.blocks[block.index()].phase
     }
 
+    /// Whether a block holds pages of the map itself; one that is free held some last.
+    #[inline]
+    pub(crate) fn holds_map(&self, block: BlockId) -> bool {
+        self.map_pages > 0 && self.frontier_of(block).index() + 1 == self.streams.len()
+    }
+
+    /// All blocks but those that hold pages of the map itself: those that a policy has to do with.
+    pub fn host_blocks(&self) -> impl Iterator<Item = BlockId> + Clone {
+        (0..self.geometry.blocks()).map(BlockId).filter(|&block| !self.holds_map(block))
+    }
+
     /// The stream whose pages a block holds, as the policy names it.
     #[inline]
     pub fn stream_of(&self, block: BlockId) -> StreamId {
