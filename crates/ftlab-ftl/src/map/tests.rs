@@ -182,7 +182,9 @@ fn a_cache_as_large_as_the_map_costs_nothing() {
 
 /// What the map counts is what the flash counts.
 fn compare<F: Flash + Send>(what: &str, ftl: &OverCounted<F>) -> MapCounts {
-    ftl.check().unwrap();
+    ftl.check()
+        .map_err(|broken| format!("{what}: {}", &broken.0[..broken.0.len().min(300)]))
+        .unwrap();
     let (counts, of_map) = (ftl.map_counts().unwrap(), ftl.flash().of(Cause::Map));
     assert_eq!([of_map.reads, of_map.programs], [counts.reads(), counts.writes()], "{what}");
     assert_eq!([of_map.copies, of_map.erases], [0; 2], "{what}: that is collection");

@@ -394,7 +394,9 @@ impl Groups {
                     group.size, sizes[index]
                 ));
             }
-            group.blocks.check(drive, |block| usize::from(self.group_of(block)) == index)?;
+            group.blocks.check(drive, |block| {
+                !drive.holds_map(block) && usize::from(self.group_of(block)) == index
+            })?;
         }
         Ok(())
     }
