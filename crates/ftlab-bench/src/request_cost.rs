@@ -7,6 +7,7 @@ use crate::reference::Reference;
 use crate::stopwatch::Stopwatch;
 use ftlab_flash::{Geometry, Lpn};
 use ftlab_ftl::PageBatch;
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_host::{Arrival, Asker, HostOp, RequestPart, Timing};
 use ftlab_stack::{AnyFtl, OwnPolicies};
@@ -85,7 +86,15 @@ fn measure(timing: Option<&str>) -> Result<([u64; 3], f64), Failure> {
     let config = DriveConfig::new(geometry, LOGICAL_PAGES, 4);
     let parsed = timing.map(|timing| Timing::from_spec(&timing.parse()?)).transpose()?;
     let own = OwnPolicies::default();
-    let mut ftl = AnyFtl::new(&"1r-greedy".parse()?, &own, config, parsed.as_ref(), None, false)?;
+    let mut ftl = AnyFtl::new(
+        &"1r-greedy".parse()?,
+        &own,
+        &Mapping::Full,
+        config,
+        parsed.as_ref(),
+        None,
+        false,
+    )?;
     let fill = PageBatch { writes: (0..LOGICAL_PAGES).map(Lpn).collect(), ..PageBatch::default() };
     ftl.apply(&fill, &[]).map_err(|stop| format!("{stop:?}"))?;
     let mut requests = Requests(1);

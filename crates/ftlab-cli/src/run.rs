@@ -119,6 +119,7 @@ fn text(result: &ExperimentResult, quiet: bool, width: Width) -> String {
         times(result, width),
         sheet(Sheet::Refresh),
         sheet(Sheet::Slc),
+        sheet(Sheet::Map),
         sheet(Sheet::Wear),
         fdp(result),
         sheet(Sheet::Faults),

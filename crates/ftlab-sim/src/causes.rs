@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 facts! {
     Run:
-    /// Flash pages programmed, by what that was for. All but those of the host are copies, and read as many pages.
+    /// Flash pages programmed, by what that was for. All but those of the host and of a map on flash are copies, and
+    /// read as many pages.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     pub struct ProgramsByCause {
         /// The host wrote them: into normal blocks, or into an SLC cache.
@@ -33,6 +34,9 @@ facts! {
             sweep(590, "retirement-programs", "pages that left blocks that had failed"),
             frame(360, "retirement_programs"),
         ];
+        /// Translation pages of a map on flash. Results of earlier versions do not tell it.
+        @ #[serde(default)] #[schemars(!default)]
+        map: u64 = Count, "pages", from "the FTL" [frame(365, "map_programs")];
     }
 }
 
@@ -69,6 +73,7 @@ impl ProgramsByCause {
             wear: programs(Cause::Wear),
             refresh: programs(Cause::Refresh),
             retirement: programs(Cause::Retire),
+            map: programs(Cause::Map),
         }
     }
 }

@@ -140,8 +140,9 @@ impl Experiment {
         );
         let told = told_by(self);
         let told = if told.is_empty() { String::new() } else { format!("{told:?}") };
+        let map = if drive.mapping.is_full() { String::new() } else { drive.mapping.to_string() };
         let policies = policies.clone();
-        Ok(ExperimentIdentity { text: format!("{parts:?}{told}"), versions, policies })
+        Ok(ExperimentIdentity { text: format!("{parts:?}{told}{map}"), versions, policies })
     }
 
     /// The drive and how much is written to it: as it comes out, as far as that is known before a pass over the trace.
@@ -275,6 +276,7 @@ mod tests {
             |of| of.drive.reserve_blocks = 5,
             |of| of.drive.gc = "gradual".parse().unwrap(),
             |of| of.drive.slc_cache = Some("size=1MiB".parse().unwrap()),
+            |of| of.drive.mapping = "dftl:cache=1MiB".parse().unwrap(),
             |of| of.timing = Some("slc".parse().unwrap()),
             |of| of.faults = Some("program=0.001".parse().unwrap()),
             |of| of.endurance_cycles = Some(3000),

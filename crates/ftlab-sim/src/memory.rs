@@ -9,6 +9,7 @@ use ftlab_feed::Footprint;
 use ftlab_feed::INTERVALS_MAX;
 use ftlab_feed::WorkloadWatch;
 use ftlab_flash::Lpn;
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::{DriveConfig, Hints, Lifetime};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_host::{Arrivals, Interval, RequestPart, Timing};
@@ -47,6 +48,7 @@ pub(crate) struct Needs<'a> {
     pub(crate) policies: &'a OwnPolicies,
     pub(crate) drive: &'a DriveConfig,
     pub(crate) slc_cache: Option<SlcCache>,
+    pub(crate) mapping: &'a Mapping,
     pub(crate) oracle: &'a [OracleGroup],
     pub(crate) timing: Option<&'a Timing>,
     pub(crate) has_faults: bool,
@@ -105,6 +107,8 @@ impl Needs<'_> {
         if let Some(cache) = self.slc_cache {
             add(cache.memory_bytes(&drive.geometry, drive.logical_pages));
         }
+        let page_bytes = drive.geometry.page_bytes();
+        add(self.mapping.memory_bytes(drive.logical_pages, page_bytes, shape.blocks));
         add(u64::from(shape.blocks) * block_bytes);
         Ok(bytes)
     }

@@ -13,6 +13,7 @@ pub use crate::fdp::{
 };
 pub use crate::frames::{Bytes, FREE, Frame, Observed, RETIRED};
 pub use crate::groups::GroupResult;
+pub use crate::map::MapResult;
 pub use crate::moves::Moves;
 pub use crate::observed_workload::ObservedWorkload;
 pub use crate::response_summary::ResponseSummary;

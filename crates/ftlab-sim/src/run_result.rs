@@ -11,6 +11,7 @@ use crate::fdp::FdpStatistics;
 use crate::format::significant;
 use crate::frames::Observed;
 use crate::luns::luns;
+use crate::map::MapResult;
 use crate::steady::Settling;
 use crate::timing::{OperationTimes, TimingResult};
 use schemars::JsonSchema;
@@ -139,6 +140,9 @@ facts! {
         refresh: Option<RefreshResult> => tell;
         /// What happened in the SLC cache; none if there is none. Its folds are among the relocations.
         slc: Option<SlcResult> => tell;
+        /// What looking up pages cost; none if the map is in memory. Results of earlier versions do not tell it.
+        @ #[serde(default)]
+        map: Option<MapResult> => tell;
         /// Blocks erased, those of an SLC cache included.
         erases: u64 = Count, "blocks", from "the FTL" [
             spare(2, table(Runs, 60, "erases", Known)),

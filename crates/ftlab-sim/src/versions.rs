@@ -24,6 +24,9 @@ pub(crate) const FAULTS: Version = ("faults", 1);
 /// What goes to an SLC cache, and when it is folded.
 pub(crate) const SLC_CACHE: Version = ("slc-cache", 1);
 
+/// What a map on flash keeps in memory, and what it reads and writes.
+pub(crate) const MAPPING: Version = ("mapping", 1);
+
 /// When a run ends that ends when it is steady.
 pub(crate) const STEADY: Version = ("steady", 2);
 
@@ -64,7 +67,7 @@ fn current() -> BTreeSet<Version> {
     let ftls = ftls.filter_map(|name| registry::decisions(&name.parse().ok()?).ok());
     let pieces = ftls.flat_map(|of| of.pieces().to_vec());
     let generators = GENERATORS.iter().map(|info| (info.name, info.version));
-    let own = [SIMULATION, CLOCK, FAULTS, SLC_CACHE, STEADY, TRACES, results()];
+    let own = [SIMULATION, CLOCK, FAULTS, SLC_CACHE, MAPPING, STEADY, TRACES, results()];
     pieces.map(|piece| (piece.name, piece.version)).chain(generators).chain(own).collect()
 }
 

@@ -11,6 +11,7 @@ use crate::tally::Tally;
 use crate::watch::Watch;
 use crate::watching::Watching;
 use ftlab_flash::{Chip, Failures, Faults, Faulty, Geometry, NoPayload};
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DynFtl};
 use ftlab_ftl::{Broken, MemoryBytes, Metadata, PageBatch, PlacementHandles, StreamUse};
@@ -83,15 +84,17 @@ impl AnyFtl {
     pub fn new(
         spec: &Spec,
         policies: &OwnPolicies,
+        mapping: &Mapping,
         config: DriveConfig,
         timing: Option<&Timing>,
         faults: Option<Faults>,
         watches_pages: bool,
     ) -> Result<Self, StackError> {
+        let ftl = (spec, mapping);
         let geometry: Geometry = config.geometry;
         let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
         if timing.is_none() && faults.is_none() && !watches_pages {
-            let kind = Kind::Plain(policies.build(build_plain, spec, config, NoPayload, watch)?);
+            let kind = Kind::Plain(policies.build(build_plain, ftl, config, NoPayload, watch)?);
             return Ok(Self { kind, host: None });
         }
         let has_host = timing.is_some();
@@ -103,13 +106,13 @@ impl AnyFtl {
             None => {
                 let flash = timing.over(NoPayload, &geometry);
                 let host = host_of(flash.chip());
-                (Kind::Timed(policies.build(build_timed, spec, config, flash, watch)?), host)
+                (Kind::Timed(policies.build(build_timed, ftl, config, flash, watch)?), host)
             }
             Some(faults) => {
                 let faulty = Faulty::new(NoPayload, &geometry, faults);
                 let flash = timing.over(faulty, &geometry);
                 let (host, build) = (host_of(flash.chip()), registry::build_boxed);
-                (Kind::Faulty(policies.build(build, spec, config, flash, watch)?), host)
+                (Kind::Faulty(policies.build(build, ftl, config, flash, watch)?), host)
             }
         };
         Ok(Self { kind, host })
@@ -246,8 +249,14 @@ impl AnyFtl {
             host_pages: counters.host_writes + absorbed + buffered,
             refreshed: any!(&self.kind, ftl => ftl.refreshed()),
             slc: any!(&self.kind, ftl => ftl.slc_counts()).unwrap_or_default(),
+            map: any!(&self.kind, ftl => ftl.map_counts()).unwrap_or_default(),
             counters,
         }
+    }
+
+    /// Pages that its map takes on flash at most.
+    pub fn map_pages(&self) -> u32 {
+        any!(&self.kind, ftl => ftl.map_pages())
     }
 
     /// The streams that the FTL keeps apart, with their blocks.
@@ -327,7 +336,8 @@ mod tests {
             let spec = own.fit(&name.parse().unwrap(), shape, &oracle).unwrap();
             let counters = |timing: Option<Timing>, faults: Option<Faults>| {
                 let mut ftl =
-                    AnyFtl::new(&spec, &own, drive, timing.as_ref(), faults, false).unwrap();
+                    AnyFtl::new(&spec, &own, &Mapping::Full, drive, timing.as_ref(), faults, false)
+                        .unwrap();
                 ftl.apply(&workload, &[]).unwrap();
                 ftl.check().unwrap();
                 ftl.tally().counters

@@ -2,12 +2,12 @@
 //!
 //! ```
 //! use ftlab_flash::{Geometry, Lpn};
-//! use ftlab_ftl::{PageBatch, page::DriveConfig};
+//! use ftlab_ftl::{PageBatch, map::Mapping, page::DriveConfig};
 //! use ftlab_stack::{AnyFtl, OwnPolicies};
 //!
 //! let drive = DriveConfig::new(Geometry::new(28, 16, 4096)?, 256, 4);
-//! let mut ftl =
-//!     AnyFtl::new(&"2r++".parse()?, &OwnPolicies::default(), drive, None, None, false)?;
+//! let (spec, own) = ("2r++".parse()?, OwnPolicies::default());
+//! let mut ftl = AnyFtl::new(&spec, &own, &Mapping::Full, drive, None, None, false)?;
 //! let writes = (0..256).chain(0..256).map(Lpn).collect();
 //! ftl.apply(&PageBatch { writes, ..PageBatch::default() }, &[]).unwrap();
 //! assert_eq!(ftl.tally().host_pages, 512);

@@ -41,5 +41,8 @@ pub(crate) fn take<F: Flash, O: Observer>(
             block.cold += u32::from(ages.is_cold(lpn));
         }
     }
+    let of_map =
+        (0..ftl.map_pages()).filter_map(|page| ftl.flash_page(Lpn(ages.logical_pages() + page)));
+    of_map.for_each(|page| pages[block_of.page(page).index()].valid += 1);
     Picture { uses, pages, streams: ftl.streams().len() }
 }

@@ -3,6 +3,7 @@
 use crate::error::StackError;
 use ftlab_flash::Flash;
 use ftlab_ftl::Observer;
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::{DriveConfig, Hints, Policy};
 use ftlab_ftl::registry::{
     self, BuildError, Decisions, DriveShape, DynFtl, FitContext, OracleGroup, PolicyEntry,
@@ -142,22 +143,24 @@ impl OwnPolicies {
         Ok(registry::drive_bytes(shape) + own.bytes(spec, shape)?)
     }
 
-    /// What `of_registry` builds, of these too.
+    /// What `of_registry` builds, of these too. A map that does not fit into memory has the policy in a box.
     pub(crate) fn build<F: Flash + Send + 'static, O: Observer + 'static>(
         &self,
         of_registry: Build<F, O>,
-        spec: &Spec,
+        (spec, mapping): (&Spec, &Mapping),
         config: DriveConfig,
         flash: F,
         observer: O,
     ) -> Result<DynFtl<F, O>, StackError> {
-        let Some(own) = self.find(spec) else {
-            return Ok(of_registry(spec, config, flash, observer)?);
+        let shape = DriveShape::new(&config);
+        let policy = match self.find(spec) {
+            None if mapping.is_full() => return Ok(of_registry(spec, config, flash, observer)?),
+            None => registry::boxed_policy(spec, shape)?,
+            Some(own) => own
+                .make(spec, shape)
+                .map_err(|reason| StackError::Refused { ftl: spec.to_string(), reason })?,
         };
-        let policy = own
-            .make(spec, DriveShape::new(&config))
-            .map_err(|reason| StackError::Refused { ftl: spec.to_string(), reason })?;
-        Ok(registry::build_over(policy, spec, config, flash, observer)?)
+        Ok(registry::build_mapped(mapping, policy, spec, config, flash, observer)?)
     }
 }
 

@@ -121,6 +121,7 @@ mod tests {
     use crate::workload::workload;
     use crate::{AnyFtl, OwnPolicies};
     use ftlab_flash::{Geometry, NoPayload};
+    use ftlab_ftl::map::Mapping;
     use ftlab_ftl::page::{DriveConfig, GcSchedule};
     use ftlab_ftl::registry::{DriveShape, OracleGroup, build_page_mapped, covering_names, fit};
     use std::collections::{HashMap, HashSet};
@@ -220,7 +221,8 @@ mod tests {
                     assert_eq!(replayed, ftl.flash_page(lpn), "{name}, page {lpn}");
                 }
                 let own = OwnPolicies::default();
-                let mut plain = AnyFtl::new(&spec, &own, config, None, None, false).unwrap();
+                let mut plain =
+                    AnyFtl::new(&spec, &own, &Mapping::Full, config, None, None, false).unwrap();
                 plain.apply(&workload, &[]).unwrap();
                 assert_eq!(plain.tally().counters, counters, "{name}: recording changes nothing");
             }

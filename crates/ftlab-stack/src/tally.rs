@@ -3,7 +3,7 @@
 use crate::watch::Watch;
 use ftlab_flash::Cause;
 use ftlab_ftl::page::Refreshed;
-use ftlab_ftl::{Counters, SlcCounts};
+use ftlab_ftl::{Counters, MapCounts, SlcCounts};
 
 /// Counts of an FTL and its host; the difference of two gives those of a span.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Tally {
     pub refreshed: Refreshed,
     /// What happened in its SLC cache; nothing if it has none.
     pub slc: SlcCounts,
+    /// What happened to its map; nothing if it is in memory.
+    pub map: MapCounts,
 }
 
 impl Tally {
@@ -29,6 +31,7 @@ impl Tally {
             counters: self.counters.since(&earlier.counters),
             refreshed: self.refreshed.since(earlier.refreshed),
             slc: self.slc.since(&earlier.slc),
+            map: self.map.since(&earlier.map),
         }
     }
 
@@ -39,6 +42,7 @@ impl Tally {
             Cause::Host => self.counters.host_writes,
             Cause::Merge => self.counters.merges.copies,
             Cause::Fold => self.slc.folds,
+            Cause::Map => self.map.writes(),
             Cause::Wear | Cause::Refresh | Cause::Retire => seen.valid_pages_for(cause),
             Cause::Move => {
                 let others = [Cause::Fold, Cause::Wear, Cause::Refresh, Cause::Retire];
@@ -63,7 +67,7 @@ mod tests {
     use crate::workload::workload;
     use ftlab_flash::{Counted, Faults, Faulty, Flash, Geometry, NoPayload};
     use ftlab_ftl::page::{DriveConfig, Refresh, WearLeveling};
-    use ftlab_ftl::registry::build_boxed;
+    use ftlab_ftl::registry::{DriveShape, DynFtl, boxed_policy, build_boxed, build_mapped};
 
     const LOGICAL_PAGES: u32 = 1024;
 
@@ -72,11 +76,15 @@ mod tests {
     /// Programs and erases by cause, which are those that the flash counts.
     fn counted<F: Flash + Send + 'static>(name: &str, config: DriveConfig, flash: F) -> Causes {
         let (watch, flash) = (Watch::new(128, 16), Counted::new(flash));
-        let mut ftl = build_boxed(&name.parse().unwrap(), config, flash, watch).unwrap();
+        count(name, build_boxed(&name.parse().unwrap(), config, flash, watch).unwrap())
+    }
+
+    fn count<F: Flash + Send + 'static>(name: &str, mut ftl: DynFtl<Counted<F>, Watch>) -> Causes {
         ftl.apply(&workload(LOGICAL_PAGES, Some(50))).unwrap();
         let counters = ftl.counters();
         let (host_pages, slc) = (counters.host_writes, SlcCounts::default());
-        let tally = Tally { host_pages, counters, refreshed: ftl.refreshed(), slc };
+        let map = ftl.map_counts().unwrap_or_default();
+        let tally = Tally { host_pages, counters, refreshed: ftl.refreshed(), slc, map };
         Cause::ALL.map(|cause| {
             let (of, seen) = (ftl.flash().of(cause), ftl.observer());
             let counted = [tally.programs_for(cause, seen), tally.erases_for(cause, seen)];
@@ -116,6 +124,12 @@ mod tests {
             all.push(counted(name, levelled, Faulty::new(NoPayload, &geometry, faults)));
         }
         all.extend(["fmax", "fast", "faster"].map(|name| counted(name, drive, NoPayload)));
+        let (spec, small) = ("2r++".parse().unwrap(), "dftl:cache=4KiB,entry-bytes=32");
+        let policy = boxed_policy(&spec, DriveShape::new(&levelled)).unwrap();
+        let (watch, flash) = (Watch::new(128, 16), Counted::new(NoPayload));
+        let mapping = small.parse().unwrap();
+        let mapped = build_mapped(&mapping, policy, &spec, levelled, flash, watch).unwrap();
+        all.push(count(small, mapped));
         for cause in Cause::ALL.into_iter().filter(|cause| *cause != Cause::Fold) {
             let programs: u64 = all.iter().map(|causes| causes[cause as usize][0]).sum();
             assert!(programs > 0, "no page was programmed: {cause:?}");

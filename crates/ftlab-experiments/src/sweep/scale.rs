@@ -67,6 +67,7 @@ impl Scale {
                 .slc_cache
                 .as_ref()
                 .map(|cache| SlcCache { size: ByteSize(self.count(cache.size.0)), ..*cache }),
+            mapping: full.mapping.scaled(|bytes| self.count(bytes).max(full.page_bytes.into())),
             ..full.clone()
         }
     }

@@ -3,7 +3,7 @@
 use crate::map::contract::Map;
 use crate::map::dftl::{Dftl, DftlParameters};
 use crate::page::DriveConfig;
-use ftlab_spec::{Parameters, Spec, SpecError};
+use ftlab_spec::{ByteSize, Parameters, Spec, SpecError};
 use std::fmt;
 use std::str::FromStr;
 
@@ -47,6 +47,18 @@ impl Mapping {
         match self {
             Self::Full => 0,
             Self::Dftl(dftl) => dftl.cache.0,
+        }
+    }
+
+    /// The same with another size of the cache, which follows from the present one.
+    #[must_use]
+    pub fn scaled(self, size: impl Fn(u64) -> u64) -> Self {
+        match self {
+            Self::Full => self,
+            Self::Dftl(dftl) => {
+                let cache = ByteSize(size(dftl.cache.0));
+                Self::Dftl(DftlParameters { cache, ..dftl })
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use crate::SimError;
 use crate::experiment::no_writes;
 use crate::hosts::WhichHosts;
 use crate::run_options::{Experiment, Length};
+use ftlab_ftl::Engine;
 use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry;
 use ftlab_host::Timing;
@@ -16,7 +17,8 @@ impl Experiment {
         self.check_numbers()?;
         self.check_writes()?;
         self.check_future()?;
-        self.check_slc_cache()
+        self.check_slc_cache()?;
+        self.check_mapping()
     }
 
     /// Refuses unknown FTLs and parameters, whatever the drive will be.
@@ -123,6 +125,52 @@ impl Experiment {
                     .into(),
                 remedy: "leave out nvme-fdp, or --slc-cache".into(),
             });
+        }
+        Ok(())
+    }
+
+    /// Refuses a map on flash where FTLs have none, or where nobody would wait for it.
+    fn check_mapping(&self) -> Result<(), SimError> {
+        let mapping = &self.drive.mapping;
+        if mapping.is_full() {
+            return Ok(());
+        }
+        mapping.verify(self.drive.page_bytes)?;
+        let refuse = |what: &str, remedy: &str| {
+            Err(SimError::Unusable {
+                what: format!("--mapping {mapping}: {what}"),
+                remedy: remedy.into(),
+            })
+        };
+        for ftl in &self.ftls {
+            let name = ftl.name.as_str();
+            if name.split('/').next() == Some("nvme-fdp") {
+                return refuse(
+                    "placement handles have streams of their own, and none for translation pages",
+                    "leave out nvme-fdp, or use --mapping full",
+                );
+            }
+            let is_hybrid = self.policies.decisions(ftl)?.is_some_and(|decisions| {
+                decisions.pieces().iter().any(|piece| piece.name == Engine::Hybrid.name())
+            });
+            if is_hybrid {
+                return refuse(
+                    &format!("{name} maps blocks and a log, and keeps that in memory"),
+                    "name page-mapped FTLs only, or use --mapping full",
+                );
+            }
+        }
+        if self.drive.slc_cache.is_some() {
+            return refuse(
+                "an SLC cache would need a map of its own",
+                "leave out --slc-cache, or use --mapping full",
+            );
+        }
+        if self.timing.is_some() {
+            return refuse(
+                "how long requests wait for translation pages is not simulated",
+                "leave out --timing, or use --mapping full",
+            );
         }
         Ok(())
     }

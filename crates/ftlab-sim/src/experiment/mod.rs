@@ -180,6 +180,7 @@ impl Experiment {
             policies: &self.policies,
             drive,
             slc_cache: self.drive.slc_cache,
+            mapping: &self.drive.mapping,
             oracle,
             timing,
             has_faults: self.faults.is_some(),
@@ -204,6 +205,7 @@ impl Experiment {
         all.extend(self.faults.is_some().then_some(versions::FAULTS));
         all.extend(self.until_steady().is_some().then_some(versions::STEADY));
         all.extend(self.drive.slc_cache.is_some().then_some(versions::SLC_CACHE));
+        all.extend((!self.drive.mapping.is_full()).then_some(versions::MAPPING));
         match &self.workload {
             Workload::Generator(spec) => all.extend(ftlab_workload::versions(spec)?),
             Workload::Trace { .. } => all.push(versions::TRACES),
@@ -377,7 +379,8 @@ impl Experiment {
         drive: DriveConfig,
         timing: Option<&Timing>,
     ) -> Result<AnyFtl, StackError> {
-        let ftl = AnyFtl::new(fitted, &self.policies, drive, timing, self.faults, self.observe)?;
+        let (own, mapping) = (&self.policies, &self.drive.mapping);
+        let ftl = AnyFtl::new(fitted, own, mapping, drive, timing, self.faults, self.observe)?;
         match self.drive.slc_cache {
             Some(cache) => ftl.with_slc_cache(cache, &drive),
             None => Ok(ftl),
@@ -419,6 +422,7 @@ impl Experiment {
                     logical_pages: drive.logical_pages,
                     unit_blocks: drive.geometry.pages_per_block() / block_pages,
                     slc_blocks,
+                    cache_bytes: self.drive.mapping.cache_bytes(),
                     faults: self.faults,
                 };
                 let label = Label { parameters, config_hash };

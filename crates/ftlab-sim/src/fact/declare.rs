@@ -35,7 +35,7 @@ macro_rules! facts {
                 use $crate::fact::Column::{Optional, Real, Whole};
                 use $crate::fact::Kind::{Count, List, Millis, Moment, Ratio, Series, Share, Text, Time};
                 use $crate::fact::Sheet::{
-                    Events, Faults, Groups, Handles, Mixed, Moves, Refresh, Requests, Responses, Runs, Slc,
+                    Events, Faults, Groups, Handles, Map, Mixed, Moves, Refresh, Requests, Responses, Runs, Slc,
                     Waits, Wear,
                 };
                 use $crate::fact::When::{Always, InPart, Known, Nonzero, WithBuffer, WithQueues};

@@ -11,6 +11,8 @@ pub enum Sheet {
     Refresh,
     /// What happened in SLC caches.
     Slc,
+    /// What a map on flash cost.
+    Map,
     /// Erases of blocks, and endurance.
     Wear,
     /// What failed.
@@ -42,6 +44,7 @@ impl Sheet {
             Self::Runs => "FTL",
             Self::Refresh => "refresh",
             Self::Slc => "SLC cache",
+            Self::Map => "map",
             Self::Wear => "wear",
             Self::Faults => "faults",
             Self::Moves => "moves",

@@ -6,6 +6,7 @@ use crate::causes::{ErasesByCause, ProgramsByCause};
 use crate::erase_counts;
 use crate::frames::blocks_per_cell;
 use crate::likeness;
+use crate::map::MapResult;
 use crate::result::{
     Config, Endurance, EraseCounts, FaultsResult, FdpStatistics, Memory, Observed, RefreshResult,
     RunResult, SlcResult, StreamResult, TimingResult, TimingSummary, VictimValidShare,
@@ -32,6 +33,13 @@ impl FtlRun {
             erases,
             running_folds,
         })
+    }
+
+    /// What looking up pages cost, if the map is on flash.
+    fn map(&self, tally: &Tally) -> Option<MapResult> {
+        let pages = self.fed.ftl.map_pages();
+        let map_bytes = u64::from(pages) * u64::from(self.log.flash.geometry.page_bytes());
+        (pages > 0).then(|| MapResult::new(tally, self.log.flash.cache_bytes, map_bytes))
     }
 
     /// What was rewritten in time, if the drive does that.
@@ -171,6 +179,7 @@ impl FtlRun {
         let (memory, faults, slc) = (self.memory(), self.faults(), self.slc(tally.slc));
         let (fdp, observed) = (self.fdp_statistics(host_bytes), self.observed(seen.erases()));
         let refresh = self.refresh(config, tally.refreshed);
+        let map = self.map(tally);
         let timing = self.timing(config, host_bytes);
         let doubts = likeness::doubts(
             config,
@@ -186,6 +195,7 @@ impl FtlRun {
             relocations: totals.relocations,
             refresh,
             slc,
+            map,
             erases: totals.erases,
             programs_by_cause: Some(ProgramsByCause::new(tally, seen)),
             erases_by_cause: Some(ErasesByCause::new(tally, seen, unit_blocks)),

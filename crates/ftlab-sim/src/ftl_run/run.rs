@@ -35,6 +35,8 @@ pub(crate) struct FlashOfRun {
     pub(crate) unit_blocks: u32,
     /// Blocks of its SLC cache, and the pages of each.
     pub(crate) slc_blocks: Option<[u32; 2]>,
+    /// Memory for the entries of a map on flash; 0 if the map is in memory.
+    pub(crate) cache_bytes: u64,
     /// How often operations fail, if they do.
     pub(crate) faults: Option<Faults>,
 }

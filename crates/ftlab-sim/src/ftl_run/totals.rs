@@ -31,6 +31,8 @@ totals! {
         host_programs,
         relocations,
         merge_copies,
+        /// Translation pages written.
+        map_writes,
         erases,
         refreshed,
         folds,
@@ -41,13 +43,14 @@ impl Totals {
     /// Those of a tally since counting began; the host did not send `lacking` sectors. An erase of the FTL is one of
     /// `unit_blocks` erase blocks.
     pub(super) fn new(tally: &Tally, lacking: u64, unit_blocks: u32) -> Self {
-        let Tally { host_pages, counters, refreshed, slc } = tally;
+        let Tally { host_pages, counters, refreshed, slc, map } = tally;
         Self {
             host_writes: *host_pages,
             lacking,
             host_programs: counters.host_writes,
             relocations: counters.relocations(),
             merge_copies: counters.merges.copies,
+            map_writes: map.writes(),
             erases: counters.erases() * u64::from(unit_blocks),
             refreshed: refreshed.pages,
             folds: slc.folds,
@@ -56,7 +59,7 @@ impl Totals {
 
     /// Flash pages programmed.
     pub(super) fn programs(self) -> u64 {
-        self.host_programs + self.relocations + self.merge_copies
+        self.host_programs + self.relocations + self.merge_copies + self.map_writes
     }
 
     /// Flash pages programmed per page that the host wrote.

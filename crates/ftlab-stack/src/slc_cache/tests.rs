@@ -4,6 +4,7 @@ use super::{SlcCache, SlcCounts, WhenFull};
 use crate::{AnyFtl, OwnPolicies, Tally};
 use ftlab_flash::{Geometry, Lpn};
 use ftlab_ftl::PageBatch;
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_host::{Arrival, Asker, HostOp, RequestPart, RequestTimes, Timing};
 
@@ -18,7 +19,8 @@ fn plain(ftl: &str, timing: Option<&str>) -> AnyFtl {
     let timing = timing.map(|timing| Timing::from_spec(&timing.parse().unwrap()).unwrap());
     let timing = timing.map(Timing::with_slc_pages);
     let own = OwnPolicies::default();
-    AnyFtl::new(&ftl.parse().unwrap(), &own, drive(), timing.as_ref(), None, false).unwrap()
+    let spec = ftl.parse().unwrap();
+    AnyFtl::new(&spec, &own, &Mapping::Full, drive(), timing.as_ref(), None, false).unwrap()
 }
 
 fn cached(ftl: &str, timing: Option<&str>, options: &str) -> AnyFtl {

@@ -1,0 +1,174 @@
+//! What a map on flash cost.
+
+use crate::fact::facts;
+use ftlab_stack::Tally;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+facts! {
+    Run:
+    /// What looking up pages cost where the map is on flash.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub struct MapResult {
+        /// Memory for entries.
+        cache_bytes: u64 = Count, "bytes", from "--mapping" [frame(411, "map_cache_bytes")];
+        /// All translation pages.
+        map_bytes: u64 = Count, "bytes", from "the FTL" [frame(412, "map_bytes")];
+        /// Pages to write or to trim that were looked up.
+        write_lookups: u64 = Count, "pages", from "the FTL" [frame(413, "map_write_lookups")];
+        /// Of these, those whose entry was in memory.
+        write_hits: u64 = Count, "pages", from "the FTL" [frame(414, "map_write_hits")];
+        /// The share of these.
+        write_hit_share: f64 = Ratio(4), "", from "the FTL" [
+            table(Map, 10, "hits of\nwrites", Always),
+            report(Runs, 160, "map hits", "Share of pages to write whose entry of the map was in memory", Known),
+            sweep(610, "map-hits", "share of pages to write whose entry of the map was in memory"),
+            frame(415, "map_write_hit_share"),
+        ];
+        /// Translation pages read to look up a page.
+        loads: u64 = Count, "pages", from "the FTL" [frame(416, "map_loads")];
+        /// Translation pages read to change a part of them.
+        update_reads: u64 = Count, "pages", from "the FTL" [frame(417, "map_update_reads")];
+        /// Translation pages read.
+        reads: u64 = Count, "pages", from "the FTL" [
+            table(Map, 20, "translation\npages read", Always),
+            report(Runs, 162, "map reads", "Translation pages read", Known),
+            sweep(620, "map-reads", "translation pages read"),
+            frame(418, "map_reads"),
+        ];
+        /// Translation pages written because changed entries had to leave memory.
+        write_backs: u64 = Count, "pages", from "the FTL" [frame(419, "map_write_backs")];
+        /// Translation pages written because collection had moved pages.
+        move_updates: u64 = Count, "pages", from "the FTL" [frame(420, "map_move_updates")];
+        /// Translation pages written.
+        writes: u64 = Count, "pages", from "the FTL" [
+            table(Map, 30, "\nwritten", Always),
+            report(Runs, 164, "map writes", "Translation pages written", Known),
+            sweep(630, "map-writes", "translation pages written"),
+            frame(421, "map_writes"),
+        ];
+        /// Of the relocations, translation pages.
+        relocations: u64 = Count, "pages", from "the FTL" [
+            table(Map, 40, "\nmoved", Always),
+            report(Runs, 166, "map pages moved", "Of the relocations, translation pages", Known),
+            sweep(640, "map-relocations", "translation pages that collection moved"),
+            frame(422, "map_relocations"),
+        ];
+        /// Pages that collection moved and whose new place was noted in memory only.
+        lazy_updates: u64 = Count, "pages", from "the FTL" [frame(423, "map_lazy_updates")];
+        /// Relocations of pages of the host per page that it wrote: with the two that follow and 1, this is write
+        /// amplification.
+        data_relocations_per_write: f64 = Ratio(5), "", from "the FTL" [
+            table(Map, 50, "per host write:\ndata moved", Always),
+            sweep(650, "waf-data", "relocations of pages of the host per host write"),
+            frame(424, "map_data_relocations_per_write"),
+        ];
+        /// Translation pages written per page that the host wrote.
+        writes_per_write: f64 = Ratio(5), "", from "the FTL" [
+            table(Map, 60, "translation\nwritten", Always),
+            sweep(660, "waf-map-writes", "translation pages written per host write"),
+            frame(425, "map_writes_per_write"),
+        ];
+        /// Relocations of translation pages per page that the host wrote.
+        relocations_per_write: f64 = Ratio(5), "", from "the FTL" [
+            table(Map, 70, "translation\nmoved", Always),
+            sweep(670, "waf-map-relocations", "relocations of translation pages per host write"),
+            frame(426, "map_relocations_per_write"),
+        ];
+    }
+}
+
+impl MapResult {
+    /// That of a tally, of a map of so many bytes, and memory for a part of it.
+    pub(crate) fn new(tally: &Tally, cache_bytes: u64, map_bytes: u64) -> Self {
+        let map = &tally.map;
+        let per_write = |pages: u64| pages as f64 / tally.host_pages.max(1) as f64;
+        Self {
+            cache_bytes,
+            map_bytes,
+            write_lookups: map.write_lookups,
+            write_hits: map.write_hits,
+            write_hit_share: map.write_hits as f64 / map.write_lookups.max(1) as f64,
+            loads: map.loads,
+            update_reads: map.update_reads,
+            reads: map.reads(),
+            write_backs: map.write_backs,
+            move_updates: map.move_updates,
+            writes: map.writes(),
+            relocations: map.relocations,
+            lazy_updates: map.lazy_updates,
+            data_relocations_per_write: per_write(tally.counters.relocations() - map.relocations),
+            writes_per_write: per_write(map.writes()),
+            relocations_per_write: per_write(map.relocations),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::result::RunResult;
+    use crate::{DriveOptions, Experiment, Length, Logical, Workload};
+    use ftlab_trace::OpenOptions;
+
+    fn experiment(ftl: &str, mapping: &str) -> Experiment {
+        let drive = DriveOptions {
+            logical: Logical::Pages(4096),
+            page_bytes: 512,
+            pages_per_block: Some(16),
+            reserve_blocks: 6,
+            mapping: mapping.parse().unwrap(),
+            ..DriveOptions::default()
+        };
+        let workload = Workload::parse("hotcold", OpenOptions::default()).unwrap();
+        let ftls = vec![ftl.parse().unwrap()];
+        Experiment { drive, length: Length::DriveWrites(3.0), ..Experiment::new(workload, ftls) }
+    }
+
+    fn run(ftl: &str, mapping: &str) -> RunResult {
+        experiment(ftl, mapping).run(&mut ()).unwrap().runs.remove(0)
+    }
+
+    #[test]
+    fn write_amplification_is_the_sum_of_its_parts() {
+        for ftl in ["1r-greedy", "2r++", "sep-gc/cost-benefit"] {
+            let of = run(ftl, "dftl:cache=4KiB");
+            let map = of.map.unwrap();
+            let parts =
+                [map.data_relocations_per_write, map.writes_per_write, map.relocations_per_write];
+            assert!((1.0 + parts.iter().sum::<f64>() - of.waf).abs() < 1e-9, "{ftl}");
+            assert!(parts.iter().all(|part| *part > 0.0), "{ftl}: {parts:?}");
+            assert_eq!(of.programs_by_cause.unwrap().map, map.writes, "{ftl}");
+            assert_eq!((map.cache_bytes, map.map_bytes), (4096, 4096 * 4), "{ftl}");
+            assert_eq!(map.write_lookups, of.host_writes, "{ftl}");
+            assert_eq!(map.reads, map.loads + map.update_reads, "{ftl}");
+        }
+    }
+
+    #[test]
+    fn memory_for_the_whole_map_gives_the_counts_of_a_map_in_memory() {
+        let [full, cached] = ["full", "dftl:cache=1MiB"].map(|mapping| run("2r++", mapping));
+        assert_eq!(cached.map.unwrap().writes, 0);
+        assert_eq!((full.relocations, full.erases), (cached.relocations, cached.erases));
+        assert!(full.waf == cached.waf && full.map.is_none());
+    }
+
+    #[test]
+    fn what_a_map_on_flash_does_not_go_with_is_refused() {
+        let error = |change: fn(&mut Experiment)| {
+            let mut experiment = experiment("2r++", "dftl:cache=4KiB");
+            change(&mut experiment);
+            experiment.run(&mut ()).unwrap_err().to_string()
+        };
+        let refused: [(fn(&mut Experiment), &str); 5] = [
+            (|of| of.ftls = vec!["fast".parse().unwrap()], "fast maps blocks and a log"),
+            (|of| of.ftls = vec!["nvme-fdp/greedy".parse().unwrap()], "leave out nvme-fdp"),
+            (|of| of.timing = Some("slc".parse().unwrap()), "leave out --timing"),
+            (|of| of.drive.slc_cache = Some("size=1MiB".parse().unwrap()), "leave out --slc-cache"),
+            (|of| of.drive.page_bytes = 8192, "at least one translation page, 8192 bytes"),
+        ];
+        for (change, part) in refused {
+            let error = error(change);
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}
