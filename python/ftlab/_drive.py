@@ -57,6 +57,9 @@ class Drive:
         Blocks that are programmed with one bit a cell, take what the host writes, and are folded into the
         others later, such as size=64MiB,bits=3,full=fold,idle=on; full=bypass writes past a full cache. They
         come on top of `op`.
+    mapping : str, default "full"
+        Where page-mapped FTLs keep which page lies where: full, in memory; or dftl:cache=SIZE, in translation
+        pages on flash, with a cache of entries in memory. Translation pages take from `op`.
 
     See Also
     --------
@@ -83,6 +86,7 @@ class Drive:
     wear_threshold: int | None = None
     refresh: str | None = None
     slc_cache: str | None = None
+    mapping: str | None = None
 
     @classmethod
     def of(cls, drive: Drive | str | int | None) -> Drive:

@@ -30,6 +30,7 @@ class RunParts:
     host_writes: int
     hurried_merges: int
     last_tenth_host_writes: int
+    map: dict[str, Any] | None
     media_bytes_per_host_byte: float
     memory: dict[str, Any]
     merge_copies: int

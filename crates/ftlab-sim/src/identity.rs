@@ -262,7 +262,7 @@ mod tests {
         for workload in ["hotcold:pages=0.3", "zipf", "uniform"] {
             assert_ne!(of(&experiment(workload), "2r++"), hash, "{workload}");
         }
-        let changes: [fn(&mut Experiment); 19] = [
+        let changes: [fn(&mut Experiment); 20] = [
             |of| of.length = Length::Writes(5),
             |of| of.length = Length::UntilSteady(GENERATOR_DRIVE_WRITES),
             |of| of.interval_writes = Some(1),

@@ -149,7 +149,7 @@ mod tests {
         let [full, cached] = ["full", "dftl:cache=1MiB"].map(|mapping| run("2r++", mapping));
         assert_eq!(cached.map.unwrap().writes, 0);
         assert_eq!((full.relocations, full.erases), (cached.relocations, cached.erases));
-        assert!(full.waf == cached.waf && full.map.is_none());
+        assert!(full.map.is_none());
     }
 
     #[test]

@@ -207,7 +207,7 @@ facts! {
             compared(5, "steady_waf"),
         ];
         /// Write amplification of the whole run, which is of pages here and wherever it is called so: (`host_writes` + `relocations` +
-        /// `merge_copies`) / `host_writes`.
+        /// `merge_copies` + `map.writes`) / `host_writes`.
         waf: f64 = Ratio(5), "", from "the FTL" [
             table(Runs, 10, "WAF", Known),
             report(Runs, 10, "write amplification", "Flash pages programmed per page that the host wrote", Known),
