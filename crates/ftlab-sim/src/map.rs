@@ -154,12 +154,13 @@ mod tests {
 
     #[test]
     fn what_a_map_on_flash_does_not_go_with_is_refused() {
-        let error = |change: fn(&mut Experiment)| {
+        type Change = fn(&mut Experiment);
+        let error = |change: Change| {
             let mut experiment = experiment("2r++", "dftl:cache=4KiB");
             change(&mut experiment);
             experiment.run(&mut ()).unwrap_err().to_string()
         };
-        let refused: [(fn(&mut Experiment), &str); 5] = [
+        let refused: [(Change, &str); 5] = [
             (|of| of.ftls = vec!["fast".parse().unwrap()], "fast maps blocks and a log"),
             (|of| of.ftls = vec!["nvme-fdp/greedy".parse().unwrap()], "leave out nvme-fdp"),
             (|of| of.timing = Some("slc".parse().unwrap()), "leave out --timing"),

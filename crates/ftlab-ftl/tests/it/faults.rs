@@ -41,6 +41,7 @@ fn config(random: &mut Random) -> DriveConfig {
     DriveConfig {
         geometry: Geometry::new(blocks, pages_per_block, 8).unwrap(),
         logical_pages: data_blocks * pages_per_block,
+        map_pages: 0,
         reserve_blocks,
         gc_start_blocks: random.below(2) * (reserve_blocks + 2),
         early_valid_pages_max: pages_per_block / 2,
