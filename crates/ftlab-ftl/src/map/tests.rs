@@ -6,7 +6,7 @@ use crate::map::twin::{Page, Shape, Twin};
 use crate::page::entry::DriveShape;
 use crate::page::{DriveConfig, GcSchedule, Hints, Refresh};
 use crate::registry::{self, boxed_policy, build_boxed, build_mapped, covering_names};
-use crate::{Counters, Ftl, MapCounts};
+use crate::{Counters, Ftl, MapCounts, StreamCounters};
 use ftlab_flash::{Cause, Counted, Faults, Faulty, Flash, Geometry, Lpn, NoPayload};
 use proptest::prelude::*;
 
@@ -168,7 +168,11 @@ fn a_cache_as_large_as_the_map_costs_nothing() {
         work(&mut *fast, 1024);
         work(&mut *full, 1024);
         let mut counters: Counters = fast.counters();
-        assert_eq!(counters.streams.pop(), Some(Default::default()), "{name}: the map's own");
+        assert_eq!(
+            counters.streams.pop(),
+            Some(StreamCounters::default()),
+            "{name}: the map's own"
+        );
         assert_eq!(counters, full.counters(), "{name}");
         let places = |ftl: &OverCounted<NoPayload>| {
             (0..1024).map(|lpn| ftl.flash_page(Lpn(lpn))).collect::<Vec<_>>()
