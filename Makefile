@@ -101,8 +101,6 @@ docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, stea
 	$(FTLAB) fleet fleet:volumes=200 --compact --ftl 1r-greedy,2r-fifo,sepbit --op 15% \
 		--select 'written > 2 * footprint and footprint > 1MiB' --quiet --out target/figures/fleet
 	cp target/figures/fleet/fleet.svg docs/figures/fleet.svg
-	$(FTLAB) run hotcold --logical 256MiB --op 15% --fill random --drive-writes 4 --ftl 1r-greedy --ftl 2r++ \
-		--mapping dftl:cache=64KiB --quiet --figure docs/figures/mapping.svg
 	awk '/^```toml/ { on = 1; next } on && /^```/ { exit } on' docs/experiments.md > target/figures/op.toml
 	$(FTLAB) reproduce target/figures/op.toml --out target/figures/experiment
 	cp target/figures/experiment/op.svg docs/figures/experiment-op.svg
