@@ -46,8 +46,8 @@ pub(crate) struct FleetArgs {
     traces: Vec<PathBuf>,
     /// Directory for everything: the manifest, what was read, finished runs, and fleet.parquet, totals.json, fleet.svg
     /// and fleet.html.
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "write")]
+    out: Option<PathBuf>,
     /// An FTL with parameters, or several after commas; may be repeated.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
     ftl: Vec<Ftls>,
@@ -58,7 +58,7 @@ pub(crate) struct FleetArgs {
     /// volume.
     #[arg(long, value_name = "FILE")]
     sizes: Option<PathBuf>,
-    /// Which volumes are run, such as \"written > 2 * footprint and footprint > 10GiB\", or all. By default this one; if
+    /// Which volumes are run, such as "written > 2 * footprint and footprint > 10GiB", or all. By default this one; if
     /// it selects none, without the size, and at last all.
     #[arg(long, value_name = "CONDITION")]
     select: Option<Selection>,
@@ -100,7 +100,7 @@ struct ShownArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Drives")]
+#[command(next_help_heading = "Drive")]
 struct DrivesArgs {
     /// Over-provisioning, (physical - logical) / logical.
     #[arg(long, value_name = "SHARE,...", value_delimiter = ',', default_value = "10%")]
@@ -153,7 +153,7 @@ pub(crate) fn fleet(args: &FleetArgs, typed: &[OsString]) -> Result<(), CliError
     };
     told.finish();
     if args.plan {
-        return print(&(head(&manifest) + &planned(&manifest, &args.out)));
+        return print(&(head(&manifest) + &planned(&manifest, args.place())));
     }
     let outcomes = run(&fleet, &manifest, &means, args.shard, &|done, of, name, outcome| {
         told.ran(done, of, name, outcome);
@@ -169,7 +169,7 @@ pub(crate) fn fleet(args: &FleetArgs, typed: &[OsString]) -> Result<(), CliError
 fn means(args: &FleetArgs) -> Means {
     let memory = || available_bytes().map_or(4 << 30, |available| available / 4 * 3);
     Means {
-        directory: args.out.clone(),
+        directory: args.place().into(),
         threads: args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize),
         memory_bytes: args.memory.map_or_else(memory, |memory| memory.0),
     }
@@ -177,8 +177,8 @@ fn means(args: &FleetArgs) -> Means {
 
 /// The question that a directory was planned for, and the manifest.
 fn asked_before(args: &FleetArgs) -> Result<(FleetArgs, Manifest), CliError> {
-    let place = args.out.display();
-    let Some(manifest) = Manifest::read(&args.out)? else {
+    let place = args.place().display();
+    let Some(manifest) = Manifest::read(args.place())? else {
         return Err(CliError::usage(format!(
             "no trace is named, and {place} has no fleet that was planned; name traces, such as ftlab fleet trace.csv.gz \
              --ftl sepbit --out {place}"
@@ -210,7 +210,7 @@ fn tell_shard(args: &FleetArgs, manifest: &Manifest, outcomes: &[Outcome]) -> Re
         let name = manifest.name(cell);
         say(&format!("volume {} with {}: {why}\n", name.volume, name.ftl));
     }
-    let done = finished(manifest, &args.out)?;
+    let done = finished(manifest, args.place())?;
     print(&format!(
         "part {}: {} runs, {} of them failed; {} of {} runs of the fleet are finished. `ftlab fleet --out {}` makes the \
          tables of all\n",
@@ -219,11 +219,16 @@ fn tell_shard(args: &FleetArgs, manifest: &Manifest, outcomes: &[Outcome]) -> Re
         grouped(failed.len() as u64),
         grouped(done as u64),
         grouped(manifest.cells.len() as u64),
-        args.out.display()
+        args.place().display()
     ))
 }
 
 impl FleetArgs {
+    /// The directory for everything.
+    fn place(&self) -> &Path {
+        self.out.as_deref().unwrap_or(Path::new("."))
+    }
+
     fn fleet(&self, words: &[String]) -> Result<Fleet, CliError> {
         let drive = self.drives.drive.apply(DriveOptions::default())?;
         let ftls = self.ftls()?;
@@ -285,7 +290,7 @@ impl FleetArgs {
         let page_bytes = fleet.base.drive.page_bytes;
         let rows = rows(manifest, outcomes, &baseline);
         let totals = Totals::new(manifest, &rows, &baseline, fleet.assumed());
-        let [table_path, json, figure, page] = FILES.map(|name| now.out.join(name));
+        let [table_path, json, figure, page] = FILES.map(|name| now.place().join(name));
         let mut results = Results::default();
         results.note(write_rows(&rows, page_bytes, &table_path).map_err(Into::into));
         results.note(write_totals(&totals, &json));
@@ -300,7 +305,7 @@ impl FleetArgs {
         }
         results.all()?;
         if !now.shown.quiet {
-            say(&format!("wrote {} to {}\n", FILES.join(", "), now.out.display()));
+            say(&format!("wrote {} to {}\n", FILES.join(", "), now.place().display()));
         }
         Ok(())
     }

@@ -250,6 +250,22 @@ fn volumes_that_never_fill_are_flagged_and_in_no_mean() {
 }
 
 #[test]
+fn a_fleet_that_is_made_up_is_the_same_as_a_trace() {
+    let place = Place::new();
+    let made_up = "fleet:volumes=6,scale=0.00005,seed=2";
+    ok(&place.ftlab(&format!("fleet {made_up} --write alibaba=a.csv.gz --write sizes=sizes.csv")));
+    let fleet = "--sizes sizes.csv --ftl 1r-greedy --op 25% --select all --quiet --out";
+    ok(&place.ftlab(&format!("fleet {made_up} {fleet} one")));
+    ok(&place.ftlab(&format!("fleet a.csv.gz {fleet} other")));
+    assert!(results(&place, "one")[0] == results(&place, "other")[0]);
+    place
+        .ftlab("fleet a.csv.gz --write tencent=t.csv")
+        .fails(2, &["a.csv.gz is a trace", "ftlab convert"]);
+    place.ftlab(&format!("fleet {made_up} --write msr=t.csv")).fails(2, &["alibaba=fleet.csv.gz"]);
+    place.ftlab("fleet fleet:volume=6 --ftl sepbit --out out").fails(2, &["volumes"]);
+}
+
+#[test]
 fn what_cannot_be_asked_says_what_can() {
     let place = place();
     for (command, code, parts) in [
