@@ -19,7 +19,7 @@ macro_rules! files {
 }
 
 /// All of them.
-const FILES: &[File] = files!["fdp-a", "fdp-b"];
+const FILES: &[File] = files!["fdp-a", "fdp-b", "solidigm-p5520"];
 
 /// A drive of the atlas, or of a file.
 #[derive(Debug, Clone, PartialEq)]
