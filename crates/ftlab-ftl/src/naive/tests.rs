@@ -4,7 +4,7 @@ use super::NaiveFtl;
 use super::policies::NaivePolicy;
 use crate::page::entry::{DriveShape, Hinted};
 use crate::page::policy::{Hint, Lifetime, Policy};
-use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, Refresh, Resume, WearLeveling};
+use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, Refresh, Resume};
 use crate::registry::{PolicyVisitor, covering_names, with_policy};
 use crate::stream::Stream;
 use crate::{Ftl, PageBatch, PageWrite};
@@ -150,17 +150,14 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
             // The twin is slow.
             let data_blocks = if pages_per_block < 60 { data_blocks } else { data_blocks.min(5) };
             let logical_pages = data_blocks * pages_per_block - u32::from(data_blocks % 2 == 0);
+            let blocks = data_blocks + reserve_blocks + 1;
+            let geometry = Geometry::new(blocks, pages_per_block, 8).unwrap();
             let config = DriveConfig {
-                geometry: Geometry::new(data_blocks + reserve_blocks + 1, pages_per_block, 8)
-                    .unwrap(),
-                logical_pages,
-                map_pages: 0,
-                reserve_blocks,
                 gc_start_blocks: if early { reserve_blocks + 3 } else { 0 },
                 early_valid_pages_max: pages_per_block / 2,
                 gc,
-                wear: WearLeveling::default(),
                 refresh,
+                ..DriveConfig::new(geometry, logical_pages, reserve_blocks)
             };
             let operations = steps.into_iter().flat_map(|(kind, number, skew)| {
                 let pages = (logical_pages >> (skew * 2)).max(1);

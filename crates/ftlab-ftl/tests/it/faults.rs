@@ -1,7 +1,7 @@
 //! Flash that fails loses no page, until the drive says that it is read-only.
 
 use ftlab_flash::{Faults, Faulty, Geometry, Lpn, Memory};
-use ftlab_ftl::page::{ConfigError, DriveConfig, FreeBlock, GcSchedule, Refresh, WearLeveling};
+use ftlab_ftl::page::{ConfigError, DriveConfig, FreeBlock, GcSchedule, WearLeveling};
 use ftlab_ftl::registry::{BuildError, build_boxed};
 use ftlab_ftl::{Ftl, FtlError};
 
@@ -38,11 +38,8 @@ fn config(random: &mut Random) -> DriveConfig {
     let data_blocks = 3 + random.below(12);
     let reserve_blocks = 4 + random.below(3);
     let blocks = data_blocks + reserve_blocks + 5 + random.below(12);
+    let geometry = Geometry::new(blocks, pages_per_block, 8).unwrap();
     DriveConfig {
-        geometry: Geometry::new(blocks, pages_per_block, 8).unwrap(),
-        logical_pages: data_blocks * pages_per_block,
-        map_pages: 0,
-        reserve_blocks,
         gc_start_blocks: random.below(2) * (reserve_blocks + 2),
         early_valid_pages_max: pages_per_block / 2,
         gc: match random.below(3) {
@@ -54,7 +51,7 @@ fn config(random: &mut Random) -> DriveConfig {
             free_block: [FreeBlock::Fifo, FreeBlock::LeastWorn][random.below(2) as usize],
             threshold: random.below(2) * (1 + random.below(6)),
         },
-        refresh: Refresh::default(),
+        ..DriveConfig::new(geometry, data_blocks * pages_per_block, reserve_blocks)
     }
 }
 
