@@ -1,8 +1,8 @@
 //! The live drive: an FTL as a block device under real file systems and databases.
 //!
 //! A [`Drive`] runs a page-mapped FTL on flash that is stored in a file, and survives crashes of
-//! its process and of the machine. `docs/drive-format.md` describes the medium, and
-//! `docs/notes/drive-format.md` proves that it suffices.
+//! its process and of the machine. `docs/notes/drive-format.md` describes the
+//! medium, and proves that it suffices.
 //!
 //! It is a [`Store`], which the servers of `ftlab-serve` take. It knows none of them.
 #![cfg(target_os = "linux")]

@@ -152,7 +152,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
         spinner.set_message(format!("{runs} runs"));
     })?;
     spinner.finish_and_clear();
-    let text = told::told(args, &question, &readings, &fit);
+    let text = told::told(&question, &readings, args.page_size, &fit);
     let mut results = Results::default();
     if args.json {
         say(&text);

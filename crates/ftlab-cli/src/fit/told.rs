@@ -1,6 +1,5 @@
 //! What a fit is told as.
 
-use super::FitArgs;
 use crate::output::aligned;
 use crate::table::ruled;
 use ftlab_experiments::fit::{
@@ -11,14 +10,23 @@ use ftlab_sim::format::{bytes, grouped, percent, significant};
 use std::path::Path;
 
 /// All of it, as text.
-pub(super) fn told(args: &FitArgs, question: &Question, readings: &[Reading], fit: &Fit) -> String {
-    header(args, question, readings, fit) + &table(fit) + "\n" + &by_series(fit) + &answer(fit)
+pub(super) fn told(
+    question: &Question,
+    readings: &[Reading],
+    page_bytes: u32,
+    fit: &Fit,
+) -> String {
+    header(question, readings, page_bytes, fit)
+        + &table(fit)
+        + "\n"
+        + &by_series(fit)
+        + &answer(fit)
 }
 
 /// What was measured, and how it is simulated.
-fn header(args: &FitArgs, question: &Question, readings: &[Reading], fit: &Fit) -> String {
+fn header(question: &Question, readings: &[Reading], page_bytes: u32, fit: &Fit) -> String {
     let real = fit.drives[0].candidate.capacity;
-    let simulated = u64::from(fit.pages) * u64::from(args.page_size);
+    let simulated = u64::from(fit.pages) * u64::from(page_bytes);
     let mut lines = Vec::new();
     for ((series, reading), facts) in question.series.iter().zip(readings).zip(&fit.series) {
         lines.extend(of_series(series, reading, facts, real));

@@ -1,5 +1,5 @@
 //! Batches of the journal: a header, records of 8 bytes, and the data of pages that could not be
-//! written to their places yet. `docs/drive-format.md` has the layout.
+//! written to their places yet. `docs/notes/drive-format.md` has the layout.
 
 use crate::media::fields::{FieldReader, FieldWriter};
 use crate::media::slots::Replacement;
