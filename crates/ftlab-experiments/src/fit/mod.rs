@@ -1,7 +1,7 @@
 //! Which drive has given series of host and media bytes: over-provisioning, unit size, reserve and FTL.
 //!
 //! Drives are simulated scaled down: the number of units and the number of drive writes stay, and a unit has fewer
-//! pages; two sizes tell what the real one would do ([`scale`]). Of every FTL a drive is looked for that writes as much as
+//! pages; two sizes tell what the real one would do (`scale.rs`). Of every FTL a drive is looked for that writes as much as
 //! was measured: it is over-provisioning that decides how much, and when it is matched, the course of the series tells
 //! FTLs and sizes of units apart. Most are told apart by the beginning of the series; the nearest are run over all of it,
 //! with several seeds, and [`Bounds`] tell what the series does not. All runs are kept, so that a fit that was stopped
