@@ -23,7 +23,10 @@ for tool in fio nvme blkdiscard lsblk shuf; do
     command -v "$tool" > /dev/null || fail "$tool is missing; install fio, nvme-cli and util-linux"
 done
 [ -b "$device" ] || fail "$device is no block device; name a namespace such as /dev/nvme0n1"
-[ -z "$(lsblk --noheadings --output MOUNTPOINTS "$device" | tr -d '[:space:]')" ] ||
+[ "$(lsblk --nodeps --noheadings --output TYPE "$device" | tr -d ' ')" = disk ] ||
+    fail "$device is not a whole disk; name a namespace such as /dev/nvme0n1"
+mounted=$(lsblk --noheadings --output MOUNTPOINT "$device") || fail "lsblk cannot tell whether $device is mounted"
+[ -z "$(echo "$mounted" | tr -d '[:space:]')" ] ||
     fail "$device, or a part of it, is mounted; unmount it first"
 mkdir -p "$directory"
 bytes=$(lsblk --bytes --nodeps --noheadings --output SIZE "$device" | tr -d ' ')
@@ -37,13 +40,15 @@ counters() {
 log=$(counters) || fail "no log of $device has a counter of the medium; docs/real-drives.md lists those that are known"
 
 lsblk --nodeps --output NAME,MODEL,SERIAL,SIZE "$device"
-echo "About $((5 * bytes / 1000000000)) GB will be written in all. Everything on $device will be lost."
+echo "About $((6 * bytes / 1000000000)) GB will be written in all. Everything on $device will be lost."
 printf 'Type the serial number to go ahead: '
 read -r typed
 serial=$(lsblk --nodeps --noheadings --output SERIAL "$device" | tr -d ' ')
+[ -n "$serial" ] || fail "$device tells no serial number; nothing was written"
 [ "$typed" = "$serial" ] || fail "that is not $serial; nothing was written"
 
-nvme format "$device" --ses=1 --force || blkdiscard "$device"
+# Not a format, which may erase other namespaces as well.
+blkdiscard "$device"
 
 # Runs a command, and appends the counters to a log meanwhile: 200 times a drive write or so.
 phase() {
@@ -55,7 +60,7 @@ phase() {
     job=$!
     while kill -0 "$job" 2> /dev/null; do
         sleep "$pause"
-        counters >> "$directory/$name.log"
+        counters >> "$directory/$name.log" || true
     done
     wait "$job"
 }

@@ -210,7 +210,7 @@ def fleet(
     count = parts or 4 * max(1, sum(client.nthreads().values()))
     shards = [f"{number}/{count}" for number in range(1, count + 1)]
     # A worker runs one thread of them; another part takes the next.
-    client.gather(client.map(_part, shards, place=os.fspath(place), pure=False))
+    client.gather(client.map(_part, shards, place=os.fspath(place), memory=memory, pure=False))
     return _told(place, [*means])
 
 
@@ -226,9 +226,10 @@ def _trace_words(traces: _Traces | Iterable[_Traces]) -> list[str]:
     return paths + reading[0]
 
 
-def _part(shard: str, place: str) -> None:
+def _part(shard: str, place: str, memory: str | int | None = None) -> None:
     """Carries out a part of a fleet on a worker."""
-    _command(["--out", place, "--shard", shard, "--threads", "1", "--quiet"])
+    limits = setting_words({"memory": memory})
+    _command(["--out", place, "--shard", shard, "--threads", "1", "--quiet", *limits])
 
 
 def _told(place: Path, words: list[str]) -> Fleet:

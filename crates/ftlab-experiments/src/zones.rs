@@ -135,7 +135,7 @@ impl ZonesQuestion {
                 format!("{open} open at a time")
             };
             let target = significant(self.target_waf, 3);
-            match known.iter().find(fits) {
+            match known.iter().filter(fits).min_by_key(|(size, _)| size.0) {
                 Some((size, waf)) => {
                     format!("{many}: zones of {size} amplify {}.", significant(*waf, 4))
                 }

@@ -2,6 +2,7 @@
 
 use crate::facts::Facts;
 use crate::inputs::InputFile;
+use crate::parts::MANIFEST;
 use crate::volume::Volume;
 use ftlab_experiments::ExperimentsError;
 use ftlab_sim::{Logical, RunIdentity, other_versions};
@@ -10,9 +11,6 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-
-/// The name of its file.
-pub const MANIFEST: &str = "manifest.json";
 
 /// What is to be run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -14,6 +14,9 @@ use zstd::bulk::Compressor;
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::CParameter;
 
+/// The file that says what is to be run, beside the parts.
+pub const MANIFEST: &str = "manifest.json";
+
 /// Fast; stronger levels save little of what is left.
 const LEVEL: i32 = 1;
 

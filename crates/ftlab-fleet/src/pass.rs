@@ -2,7 +2,7 @@
 
 use crate::generated::{FleetSource, generated, version};
 use crate::inputs::InputFile;
-use crate::parts::PartWriter;
+use crate::parts::{MANIFEST, PartWriter};
 use crate::spread::{Share, Spread};
 use ftlab_experiments::{ExperimentsError, lock, parallel};
 use ftlab_trace::{
@@ -155,6 +155,8 @@ impl Pass<'_> {
             Err(error) => return Ok(Read { problem: Some(error.to_string()), ..read }),
         };
         read.format.clone_from(&source.metadata().format);
+        // What was planned before is of the parts that are written over.
+        let _ = fs::remove_file(self.directory.with_file_name(MANIFEST));
         let parts = PartWriter::create(&part_path(self.directory, number)).map_err(unwritten)?;
         let own_name = own_name(&input.path);
         let mut spread = Spread::new(parts, waiting as usize, &self.options.volumes, own_name);

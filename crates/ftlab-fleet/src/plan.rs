@@ -125,6 +125,10 @@ impl Fleet {
             }));
             problems.extend(read.skipped.iter().filter_map(|of| passed_over(&name, of)));
         }
+        if let Some(problem) = problems.first().filter(|_| self.strict) {
+            let remedy = "without --strict it is named, and the rest is run".into();
+            return Err(SimError::Unusable { what: problem.clone(), remedy }.into());
+        }
         let volumes = Volume::all(reads);
         if volumes.iter().all(|volume| volume.all_requests() == 0) {
             return Err(self.nothing(&problems));

@@ -44,7 +44,8 @@ impl Volume {
         let mut volumes: Vec<Self> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         for (number, read) in reads.into_iter().enumerate() {
-            let Read { input, format, device_bytes, problem, volumes: shares, .. } = read;
+            let Read { input, format, device_bytes, problem, has_volumes, volumes: shares, .. } =
+                read;
             let cut = problem.map(|_| {
                 format!("{} ends before its end, so requests are missing", input.path.display())
             });
@@ -52,6 +53,12 @@ impl Volume {
                 let place = *places.entry(share.name.clone()).or_insert(volumes.len());
                 if place == volumes.len() {
                     volumes.push(Self::new(&share.name, &format));
+                }
+                if !has_volumes && !volumes[place].shares.is_empty() {
+                    volumes[place].problems.push(format!(
+                        "{} has the name of a volume before it, and is taken as more of it",
+                        input.path.display()
+                    ));
                 }
                 volumes[place].add(number, share, device_bytes, cut.as_ref());
             }

@@ -53,7 +53,7 @@ fn question(
     let (years, price_per_gb) = (settings.number("years")?, settings.number("price")?);
     let carbon = settings.number("carbon")?;
     let (slo, load, timing) = objective(settings)?;
-    let ftls = Choice::new(&ftls, class.is_some());
+    let ftls = Choice::new(&ftls, class.as_ref());
     let mut base = experiment(workload.inner.clone(), ftls.answer.clone(), settings)?;
     if base.length == Length::OfWorkload {
         base.length = usual_length(&base.workload, once);

@@ -117,7 +117,7 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
     }
     let drive = asked.drive.apply(DriveOptions::default())?;
     let workload = Workload::parse(&args.workload, args.reading.open_options(drive.page_bytes))?;
-    let ftls = Choice::new(&Ftls::all(&args.ftl), asked.class.is_some());
+    let ftls = Choice::new(&Ftls::all(&args.ftl), asked.class.as_ref());
     let base = asked.run.apply(Experiment {
         drive,
         length: match asked.writes {

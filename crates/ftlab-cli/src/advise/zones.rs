@@ -49,7 +49,13 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     let threads = args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize);
     let advice = question.answer(threads, &|runs| spinner.set_message(format!("{runs} runs")))?;
     spinner.finish_and_clear();
-    let text = format!("{}{}\n", table(&question, &advice), advice.answer);
+    let op = question.class.op.is_none().then(|| "10% of over-provisioning".to_owned());
+    let assumed: Vec<String> = question.class.assumed().into_iter().chain(op).collect();
+    let assumed = match assumed.join("; ") {
+        all if all.is_empty() => all,
+        all => format!("Assumed: {all}. Give them with --drive.\n"),
+    };
+    let text = format!("{}{}\n{assumed}", table(&question, &advice), advice.answer);
     if args.json {
         say(&text);
         return print_json(&advice);

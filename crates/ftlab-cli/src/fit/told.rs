@@ -3,7 +3,7 @@
 use crate::output::aligned;
 use crate::table::ruled;
 use ftlab_experiments::fit::{
-    Errors, Fit, Instead, OfSeries, Question, Reading, Series, SeriesFacts, Trial, Verdict,
+    Errors, Fit, Instead, OfSeries, Question, Reading, Series, SeriesFacts, Trial, Verdict, off,
 };
 use ftlab_ftl::page::GcSchedule;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
@@ -223,7 +223,6 @@ fn by_series(fit: &Fit) -> String {
         "off",
         "their FTL,\nover-provisioning",
     ];
-    let off = |waf: f64, measured: f64| signed((waf - measured) / (measured - 1.0));
     let row = |own: &OfSeries| {
         let facts = &fit.series[own.index];
         let name = Path::new(&facts.name).file_stem();
@@ -231,7 +230,7 @@ fn by_series(fit: &Fit) -> String {
             name.map_or_else(|| facts.name.clone(), |name| name.to_string_lossy().into_owned()),
             significant(facts.waf, 4),
             significant(own.waf, 4),
-            off(own.waf, facts.waf),
+            signed(off(own.waf, facts.waf)),
         ];
         match fit.left_out.iter().find(|left_out| left_out.index == own.index) {
             Some(left_out) => row.extend([

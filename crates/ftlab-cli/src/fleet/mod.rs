@@ -305,7 +305,10 @@ impl FleetArgs {
         }
         results.all()?;
         if !now.shown.quiet {
-            say(&format!("wrote {} to {}\n", FILES.join(", "), now.place().display()));
+            let has_figure = totals.ftls.iter().any(|of| of.waf.is_some());
+            let files = FILES.into_iter().filter(|name| has_figure || *name != "fleet.svg");
+            let files = files.collect::<Vec<_>>().join(", ");
+            say(&format!("wrote {files} to {}\n", now.place().display()));
         }
         Ok(())
     }

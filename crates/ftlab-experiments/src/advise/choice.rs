@@ -1,5 +1,6 @@
 //! Which FTLs an answer is about: those to choose from, and for a real drive what it may have and what would be better.
 
+use ftlab_sim::DriveClass;
 use ftlab_spec::Spec;
 use serde::Serialize;
 
@@ -40,13 +41,19 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Those that were `asked` for; if none were, the usual ones, or for a real drive those that drives have.
-    pub fn new(asked: &[Spec], is_real_drive: bool) -> Self {
+    /// Those that were `asked` for; if none were, the usual ones, or for a real drive its own, if it is known, and those
+    /// that drives have.
+    pub fn new(asked: &[Spec], real: Option<&DriveClass>) -> Self {
         let all = |names: &[&str]| names.iter().map(|name| Spec::bare(*name)).collect();
         if !asked.is_empty() {
             Self { answer: asked.to_vec(), ..Self::default() }
-        } else if is_real_drive {
-            Self { answer: all(&[FITTED]), instead: all(&[PLAIN]), better: all(&BETTER) }
+        } else if let Some(class) = real {
+            let own = class.known.map_or_else(|| Spec::bare(FITTED), |known| known.ftl.clone());
+            let mut of =
+                Self { answer: vec![own], instead: all(&[FITTED, PLAIN]), better: all(&BETTER) };
+            of.instead.retain(|ftl| !of.answer.contains(ftl));
+            of.better.retain(|ftl| !of.answer.contains(ftl));
+            of
         } else {
             Self { answer: all(&USUAL_FTLS), ..Self::default() }
         }
@@ -71,12 +78,17 @@ mod tests {
         let names = |choice: &Choice| -> Vec<(Role, String)> {
             choice.all().map(|(role, ftl)| (role, ftl.to_string())).collect()
         };
-        let real = names(&Choice::new(&[], true));
+        let class: DriveClass = "7.68TB".parse().unwrap();
+        let real = names(&Choice::new(&[], Some(&class)));
         assert_eq!(real[0], (Role::Answer, FITTED.into()));
         assert_eq!(real[1], (Role::Instead, PLAIN.into()));
         assert!(real[2..].iter().all(|(role, _)| *role == Role::Better));
-        let asked = Choice::new(&["hazard".parse().unwrap()], true);
+        let asked = Choice::new(&["hazard".parse().unwrap()], Some(&class));
         assert_eq!(names(&asked), [(Role::Answer, "hazard".into())]);
-        assert_eq!(Choice::new(&[], false).answer.len(), USUAL_FTLS.len());
+        assert_eq!(Choice::new(&[], None).answer.len(), USUAL_FTLS.len());
+        let known = names(&Choice::new(&[], Some(&"fdp-a".parse().unwrap())));
+        let (own, other) = ("sepbit".to_owned(), FITTED.to_owned());
+        assert_eq!(known[..2], [(Role::Answer, own.clone()), (Role::Instead, other)]);
+        assert!(!known.contains(&(Role::Better, own)));
     }
 }

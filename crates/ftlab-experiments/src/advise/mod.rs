@@ -751,7 +751,7 @@ mod tests {
     }
 
     fn choice(ftls: [&str; 2]) -> Choice {
-        Choice::new(&ftls.map(|ftl| ftl.parse().unwrap()), false)
+        Choice::new(&ftls.map(|ftl| ftl.parse().unwrap()), None)
     }
 
     fn answer(question: &Question) -> Advice {

@@ -6,11 +6,17 @@ use ftlab_sim::evidence::Standing;
 use ftlab_sim::format::{decimal, percent_tenths, significant};
 use std::fmt::Write;
 
+/// Over-provisioning that is taken for another: one unit of 64 is 1.6%.
+const NEAR: f64 = 0.02;
+
 impl Curve {
-    /// The drive with the over-provisioning nearest to this.
+    /// The drive with the over-provisioning nearest to this, if one is near: a unit of few more or less.
     pub(super) fn at(&self, op_ratio: f64) -> Option<&Point> {
         let off = |point: &&Point| (point.op_ratio - op_ratio).abs();
-        self.points.iter().min_by(|a, b| off(a).total_cmp(&off(b)))
+        self.points
+            .iter()
+            .min_by(|a, b| off(a).total_cmp(&off(b)))
+            .filter(|point| off(point) <= NEAR)
     }
 }
 

@@ -41,10 +41,18 @@ pub struct Errors {
     pub in_order: usize,
 }
 
+/// Where next to nothing moves, errors are shares of this.
+const LEAST_BESIDE: f64 = 0.01;
+
+/// How far write amplification is off, in shares of the measured WAF - 1.
+pub fn off(waf: f64, measured: f64) -> f64 {
+    (waf - measured) / (measured - 1.0).max(LEAST_BESIDE)
+}
+
 impl LeftOut {
     /// How far the prediction is off over the whole series, in shares of the measured WAF - 1.
     pub fn off(&self) -> f64 {
-        (self.waf.1 - self.waf.0) / (self.waf.0 - 1.0)
+        off(self.waf.1, self.waf.0)
     }
 }
 

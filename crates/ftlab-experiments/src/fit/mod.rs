@@ -37,7 +37,7 @@ pub use answer::{
 pub use bounds::{Bounds, ProfilePoint};
 pub use counters::{CounterName, Counters, ReadAs, Reading};
 pub use drive::{Candidate, OfSeries, Trial};
-pub use left_out::{Errors, LeftOut};
+pub use left_out::{Errors, LeftOut, off};
 pub use question::{Question, Series};
 pub use series::{Distance, Measured};
 pub use verdict::{Cause, Instead, Verdict};

@@ -40,7 +40,7 @@ ftlab_spec::parameters! {
 /// The fleet that a name stands for, if it is none of a file: `fleet`, or `fleet:volumes=100,seed=7`.
 pub fn generated(name: &Path) -> Option<Result<Spec, TraceError>> {
     let text = name.to_str().filter(|text| text.split(':').next() == Some(NAME))?;
-    if name.exists() {
+    if name.is_file() {
         return None;
     }
     let spec = text.parse::<Spec>().map_err(TraceError::from);
