@@ -212,7 +212,7 @@ fn has_usual_blocks(drive: &DriveSummary, timing: Option<&TimingSummary>) -> boo
 }
 
 /// The assumption that over-provisioning is `share`.
-fn over_provisioning(share: f64) -> String {
+pub fn over_provisioning(share: f64) -> String {
     format!("{} of over-provisioning", percent(share))
 }
 

@@ -9,7 +9,8 @@ use crate::table::ruled;
 use ftlab_experiments::Stop;
 use ftlab_experiments::zones::{ZonesAdvice, ZonesQuestion};
 use ftlab_sim::format::significant;
-use ftlab_sim::{DriveOptions, Experiment, Threads, Workload};
+use ftlab_sim::trust::over_provisioning;
+use ftlab_sim::{DriveOptions, Experiment, Physical, Threads, Workload};
 use ftlab_spec::ByteSize;
 
 /// The most that is to be amplified, if nothing else is asked for.
@@ -49,7 +50,12 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     let threads = args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize);
     let advice = question.answer(threads, &|runs| spinner.set_message(format!("{runs} runs")))?;
     spinner.finish_and_clear();
-    let op = question.class.op.is_none().then(|| "10% of over-provisioning".to_owned());
+    let op = match question.base.drive.physical {
+        Physical::OverProvisioning(share) if question.class.op.is_none() => {
+            Some(over_provisioning(share.0))
+        }
+        _ => None,
+    };
     let assumed: Vec<String> = question.class.assumed().into_iter().chain(op).collect();
     let assumed = match assumed.join("; ") {
         all if all.is_empty() => all,
