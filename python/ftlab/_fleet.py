@@ -115,6 +115,9 @@ def fleet(
     sizes: str | os.PathLike[str] | None = None,
     select: str | None = None,
     baseline: str | None = None,
+    pack: int | None = None,
+    by: Sequence[str] = (),
+    handles: int | None = None,
     fill: Fill = "sequential",
     writes: int | None = None,
     seed: int = 1,
@@ -149,6 +152,13 @@ def fleet(
         Which volumes are run, such as ``"written > 2 * footprint and footprint > 10GiB"``, or ``"all"``.
     baseline : str, optional
         The FTL that others are held against; by default the first one.
+    pack : int, optional
+        Volumes that share a drive, with their requests merged by time; by default each has its own.
+    by : sequence of str, optional
+        By what volumes are put together: ``"lifetime"``, ``"size"``, ``"random"``, ``"random:draws=N"``,
+        ``"alone"``; by default the first three.
+    handles : int, optional
+        Placement handles of a drive that volumes share; by default 8.
     fill : {"sequential", "random", "twice", "none"}, default "sequential"
         How drives are filled first.
     writes : int, optional
@@ -200,6 +210,7 @@ def fleet(
     words = _trace_words(traces)
     settings |= {"fill": fill, "writes": writes, "seed": seed, "ignore_trims": ignore_trims, "wrap": wrap}
     settings |= {"sizes": sizes, "select": select, "baseline": baseline, "strict": strict}
+    settings |= {"pack": pack, "by": ",".join(by) or None, "handles": handles}
     words += setting_words(settings)
     for ftl in named:
         words += ["--ftl", ftl]

@@ -93,7 +93,7 @@ pub fn finished(manifest: &Manifest, directory: &Path) -> Result<usize, Experime
 
 /// Page writes of a cell, its fill among them, about.
 fn work(manifest: &Manifest, cell: &Cell) -> u64 {
-    let volume = &manifest.volumes[cell.volume];
+    let volume = manifest.drive(cell.drive);
     volume.facts.as_ref().map_or(0, |facts| facts.page_writes) + volume.volume.end_sector / 8
 }
 
@@ -101,7 +101,7 @@ impl Manifest {
     /// The name of a cell.
     pub fn name(&self, cell: &Cell) -> CellName {
         CellName {
-            volume: self.volumes[cell.volume].volume.name.clone(),
+            volume: self.drive(cell.drive).volume.name.clone(),
             op_ratio: self.op_ratios[cell.op],
             ftl: self.ftls[cell.ftl].clone(),
         }
@@ -125,12 +125,11 @@ impl Runner<'_> {
         if let Some(known) = lock(self.store).get(&identity) {
             return Ok(Ok(known));
         }
-        let volume = &self.manifest.volumes[cell.volume];
         let experiment = Experiment {
             ftls: vec![self.fleet.ftls[cell.ftl].clone()],
-            ..self.fleet.experiment(volume, cell.op, self.parts)
+            ..self.fleet.experiment(self.manifest, cell.drive, cell.op, self.parts)
         };
-        let layout_bytes = self.fleet.layout_bytes(volume);
+        let layout_bytes = self.fleet.reading_bytes(self.manifest, cell.drive);
         let attempt = || {
             let _share = (layout_bytes > 0).then(|| MemoryShare::new(layout_bytes)).transpose()?;
             experiment.run(&mut ())

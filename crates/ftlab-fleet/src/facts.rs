@@ -2,7 +2,8 @@
 
 use crate::volume::Volume;
 use ftlab_analysis::{
-    Analysis, Extent, Intervals, Request, RequestCounter, SequentialCounter, WriteCounts, analyze,
+    Analysis, Extent, Intervals, PageTable, Request, RequestCounter, SequentialCounter,
+    WriteCounts, analyze,
 };
 use ftlab_experiments::{ExperimentsError, Kept, lock, parallel, when_it_fits};
 use ftlab_sim::format::bytes;
@@ -105,11 +106,12 @@ impl Inspector<'_> {
     }
 
     fn facts(&self, volume: &Volume) -> Result<Facts, SimError> {
-        let bytes_max = histories_bytes(volume, self.page_bytes);
-        let memory = MemoryShare::new(bytes_max.saturating_add(SLACK_BYTES))?;
+        let [histories, touched] = bytes_max(volume, self.page_bytes);
+        let memory =
+            MemoryShare::new(histories.saturating_add(touched).saturating_add(SLACK_BYTES))?;
         let extent = Extent {
             page_bytes: self.page_bytes,
-            memory_bytes_max: bytes_max,
+            memory_bytes_max: histories,
             ..Extent::default()
         };
         let page_sectors = u64::from(self.page_bytes) / SECTOR_BYTES;
@@ -144,18 +146,24 @@ impl Inspector<'_> {
     }
 }
 
-/// Bytes of the histories of the pages of a volume at most: they are kept for 256 pages at a time, of which one may be
-/// written.
-fn histories_bytes(volume: &Volume, page_bytes: u32) -> u64 {
+/// Bytes that looking at a volume takes at most: histories of the pages that are written, and a bit for each page that
+/// is written or read, both for many pages at a time.
+fn bytes_max(volume: &Volume, page_bytes: u32) -> [u64; 2] {
     const CHUNK_PAGES: u64 = 256;
-    /// A chunk, its place, and a piece of the map of pages that are read.
-    const CHUNK_BYTES: u64 = 16 * CHUNK_PAGES + 128 + 64;
-    let page_sectors = u64::from(page_bytes) / SECTOR_BYTES;
-    let pages = volume.end_sector.div_ceil(page_sectors.max(1));
-    let writes = volume.requests[0];
-    // A request of 2 GiB touches as many chunks as it has.
-    let chunks = pages.div_ceil(CHUNK_PAGES).min(writes.saturating_mul(1 << 12));
-    (chunks + 16).saturating_mul(CHUNK_BYTES)
+    /// A chunk and its place.
+    const CHUNK_BYTES: u64 = CHUNK_PAGES * PageTable::BYTES_PER_PAGE + 128;
+    /// A piece and its place in a table that has just grown.
+    const PIECE_BYTES: u64 = 8 * PIECE_WORDS as u64 + 96;
+    let page_sectors = (u64::from(page_bytes) / SECTOR_BYTES).max(1);
+    let pages = volume.end_sector.div_ceil(page_sectors);
+    let touched = |op: Op, of_pages: u64| {
+        let [requests, sectors] = [volume.requests, volume.sectors].map(|of| of[op as usize]);
+        (sectors / (of_pages * page_sectors)).saturating_add(requests.saturating_mul(2))
+    };
+    let chunks = touched(Op::Write, CHUNK_PAGES).min(pages.div_ceil(CHUNK_PAGES)) + 16;
+    let pieces = touched(Op::Write, PIECE_PAGES).saturating_add(touched(Op::Read, PIECE_PAGES));
+    let pieces = pieces.min(pages.div_ceil(PIECE_PAGES)) + 16;
+    [chunks.saturating_mul(CHUNK_BYTES), pieces.saturating_mul(PIECE_BYTES)]
 }
 
 /// Counts the pages that are written or read.
@@ -201,6 +209,20 @@ impl Analysis for Touched {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_count_towards_memory_and_few_requests_need_little() {
+        let volume = |requests, sectors| Volume {
+            sectors,
+            end_sector: 1 << 40,
+            ..Volume::of_tests("7", requests)
+        };
+        let [histories, touched] = bytes_max(&volume([1, 0, 0, 0], [8, 0, 0, 0]), 4096);
+        assert!(histories < 100_000 && touched < 100_000, "{histories} {touched}");
+        // A terabyte is read: 2^28 pages, a bit each.
+        let [histories, touched] = bytes_max(&volume([1, 0, 0, 1], [8, 0, 0, 1 << 31]), 4096);
+        assert!(histories < 100_000 && touched > 1 << 25, "{histories} {touched}");
+    }
 
     #[test]
     fn pages_that_are_touched_count_once() {

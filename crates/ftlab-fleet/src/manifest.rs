@@ -2,6 +2,7 @@
 
 use crate::facts::Facts;
 use crate::inputs::InputFile;
+use crate::pack::Pack;
 use crate::parts::MANIFEST;
 use crate::volume::Volume;
 use ftlab_experiments::ExperimentsError;
@@ -29,13 +30,19 @@ pub struct Manifest {
     pub selection_note: Option<String>,
     /// Every volume, in the order in which traces first name it.
     pub volumes: Vec<PlannedVolume>,
+    /// Drives that several volumes share; each volume has its own if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packs: Vec<Pack>,
+    /// Pages of a block of all drives, if volumes share them: those that are usual for the smallest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pages_per_block: Option<u32>,
     /// Over-provisioning of the drives.
     pub op_ratios: Vec<f64>,
     /// The FTLs.
     pub ftls: Vec<String>,
     /// Texts of the versions of what decides.
     pub(crate) versions: Vec<String>,
-    /// Every run: FTLs within over-provisioning within volumes.
+    /// Every run: FTLs within over-provisioning within drives.
     pub cells: Vec<Cell>,
 }
 
@@ -82,11 +89,11 @@ impl Size {
     }
 }
 
-/// One FTL on the drive of one volume.
+/// One FTL on the drive of one volume, or of one pack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
-    /// The number of its volume.
-    pub volume: usize,
+    /// The number of its drive.
+    pub drive: usize,
     /// Of its over-provisioning.
     pub op: usize,
     /// Of its FTL.
@@ -101,7 +108,7 @@ struct Key(String, usize);
 
 impl Manifest {
     /// Adds a cell.
-    pub(crate) fn add(&mut self, [volume, op, ftl]: [usize; 3], run: Result<RunIdentity, String>) {
+    pub(crate) fn add(&mut self, [drive, op, ftl]: [usize; 3], run: Result<RunIdentity, String>) {
         let run = run.map(|RunIdentity { hash, versions }| {
             let known = self.versions.iter().position(|text| *text == versions);
             let number = known.unwrap_or(self.versions.len());
@@ -110,7 +117,7 @@ impl Manifest {
             }
             Key(hash, number)
         });
-        self.cells.push(Cell { volume, op, ftl, run });
+        self.cells.push(Cell { drive, op, ftl, run });
     }
 
     /// What tells a cell from any other, or why it cannot be run.
@@ -148,6 +155,19 @@ impl Manifest {
             )));
         }
         Ok(Some(manifest))
+    }
+
+    /// Every drive: of a pack each, or of a volume.
+    pub fn drives(&self) -> Vec<&PlannedVolume> {
+        match self.packs.as_slice() {
+            [] => self.volumes.iter().collect(),
+            packs => packs.iter().map(|pack| &pack.drive).collect(),
+        }
+    }
+
+    /// The drive of this number.
+    pub(crate) fn drive(&self, number: usize) -> &PlannedVolume {
+        self.packs.get(number).map_or_else(|| &self.volumes[number], |pack| &pack.drive)
     }
 
     /// The volumes that are run.

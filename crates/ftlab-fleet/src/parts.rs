@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Take, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use twox_hash::XxHash3_128;
 use zstd::bulk::Compressor;
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::CParameter;
@@ -74,9 +75,12 @@ fn cannot(path: &Path, error: std::io::Error) -> TraceError {
     TraceError::io(&path.display().to_string(), error)
 }
 
-/// Reads the pieces of a volume from one file, one after the other.
+/// Reads the pieces of a volume from one file, one after the other, and compares them with their hash at the end.
 pub(crate) struct PieceReader {
     path: Arc<Path>,
+    /// Of all pieces, as it was when they were written.
+    hash: String,
+    hasher: XxHash3_128,
     left: std::vec::IntoIter<Piece>,
     open: Option<Decoder<'static, BufReader<Take<File>>>>,
     /// Unpacked bytes, of which those before `at` have been taken.
@@ -88,9 +92,11 @@ pub(crate) struct PieceReader {
 }
 
 impl PieceReader {
-    pub(crate) fn new(path: Arc<Path>, pieces: Vec<Piece>) -> Self {
+    pub(crate) fn new(path: Arc<Path>, pieces: Vec<Piece>, hash: String) -> Self {
         Self {
             path,
+            hash,
+            hasher: XxHash3_128::new(),
             left: pieces.into_iter(),
             open: None,
             bytes: Vec::new(),
@@ -104,7 +110,8 @@ impl PieceReader {
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<Request>, TraceError> {
         while self.requests == 0 {
-            let Some(piece) = self.left.next() else { return Ok(None) };
+            self.take();
+            let Some(piece) = self.left.next() else { return self.check().map(|()| None) };
             self.open(piece)?;
         }
         if self.bytes.len() - self.at < REQUEST_BYTES_MAX {
@@ -130,14 +137,26 @@ impl PieceReader {
 
     /// Unpacks more of the open piece.
     fn refill(&mut self) -> Result<(), TraceError> {
+        self.take();
         let Some(open) = &mut self.open else { return Ok(()) };
-        self.bytes.drain(..self.at);
-        self.at = 0;
         let mut more = open.by_ref().take(UNPACKED_BYTES as u64);
         match more.read_to_end(&mut self.bytes) {
             Ok(_) => Ok(()),
             Err(error) => Err(self.damaged(&error.to_string())),
         }
+    }
+
+    /// What was decoded is done with.
+    fn take(&mut self) {
+        self.hasher.write(&self.bytes[..self.at]);
+        self.bytes.drain(..self.at);
+        self.at = 0;
+    }
+
+    /// Whether these are the requests that were written.
+    fn check(&self) -> Result<(), TraceError> {
+        let is_same = format!("{:032x}", self.hasher.finish_128()) == self.hash;
+        if is_same { Ok(()) } else { Err(self.damaged("they are not those that were read")) }
     }
 
     fn damaged(&self, what: &str) -> TraceError {
@@ -159,8 +178,12 @@ mod tests {
         Request { op: Op::Write, lba: 8 * page, sectors: 8, time_us: Some(page), stream: 0 }
     }
 
-    fn pages(path: &Path, pieces: Vec<Piece>) -> Result<Vec<u64>, String> {
-        let mut reader = PieceReader::new(path.into(), pieces);
+    fn hash(bytes: &[u8]) -> String {
+        format!("{:032x}", XxHash3_128::oneshot(bytes))
+    }
+
+    fn pages(path: &Path, pieces: Vec<Piece>, hash: String) -> Result<Vec<u64>, String> {
+        let mut reader = PieceReader::new(path.into(), pieces, hash);
         let mut pages = Vec::new();
         while let Some(request) = reader.next().map_err(|error| error.to_string())? {
             pages.push(request.lba / 8);
@@ -173,7 +196,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("a.part");
         let mut writer = PartWriter::create(&path).unwrap();
-        let mut pieces = [Vec::new(), Vec::new()];
+        let (mut pieces, mut all) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
         let mut before = [Before::default(), Before::default()];
         for stretch in 0..3_u64 {
             for volume in 0..2 {
@@ -183,6 +206,7 @@ mod tests {
                     before[volume].encode(&write(page), &mut bytes);
                 }
                 pieces[volume].push(writer.add(&bytes, pages.count() as u64).unwrap());
+                all[volume].extend(bytes);
             }
         }
         let size = writer.finish().unwrap();
@@ -190,7 +214,9 @@ mod tests {
         for (volume, pieces) in pieces.into_iter().enumerate() {
             let expected: Vec<_> =
                 (0..90_000).map(|page| page * 7 % 90_001 + volume as u64).collect();
-            assert!(pages(&path, pieces).unwrap() == expected);
+            assert!(pages(&path, pieces.clone(), hash(&all[volume])).unwrap() == expected);
+            let error = pages(&path, pieces, hash(&all[1 - volume])).unwrap_err();
+            assert!(error.contains("not those that were read"), "{error}");
         }
     }
 
@@ -207,9 +233,9 @@ mod tests {
         let middle = stored.len() / 2;
         stored[middle] ^= 1;
         fs::write(&path, &stored).unwrap();
-        let error = pages(&path, vec![piece]).unwrap_err();
+        let error = pages(&path, vec![piece], hash(&bytes)).unwrap_err();
         assert!(error.contains("a.part") && error.contains("give the traces again"), "{error}");
         fs::write(&path, &stored[..middle]).unwrap();
-        assert!(pages(&path, vec![piece]).is_err());
+        assert!(pages(&path, vec![piece], hash(&bytes)).is_err());
     }
 }

@@ -3,6 +3,7 @@
 use crate::facts::{Facts, Inspector};
 use crate::inputs::inputs;
 use crate::manifest::{Manifest, PlannedVolume, Size};
+use crate::pack::{MEMBER_BYTES, Pack, Packing};
 use crate::pass::{OnRead, Pass};
 use crate::select::{Known, Selection};
 use crate::sizes::Sizes;
@@ -10,7 +11,7 @@ use crate::volume::Volume;
 use ftlab_experiments::ExperimentsError;
 use ftlab_sim::format::{bytes, grouped};
 use ftlab_sim::trust::full_drive;
-use ftlab_sim::{Experiment, Fill, Logical, Physical, SimError};
+use ftlab_sim::{Experiment, Fill, Logical, Physical, SimError, usual_pages_per_block};
 use ftlab_spec::{Share, Spec};
 use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{Contents, Layout, OpenOptions, SkippedLines};
@@ -48,6 +49,8 @@ pub struct Fleet {
     pub op_ratios: Vec<Share>,
     /// Which volumes are run; [the usual ones](USUAL_SELECTION), or as close to that as there are, if `None`.
     pub select: Option<Selection>,
+    /// How volumes share drives; each has its own without.
+    pub packing: Option<Packing>,
     /// Whether what is wrong with a trace or a volume ends everything.
     pub strict: bool,
     /// The question as it was typed.
@@ -140,6 +143,11 @@ impl Fleet {
         let mut manifest = self.select(planned)?;
         manifest.inputs = inputs;
         manifest.problems = problems;
+        if let Some(packing) = &self.packing {
+            let page_bytes = self.base.drive.page_bytes;
+            manifest.packs = packing.packs(&manifest.volumes, page_bytes, self.reading.layout)?;
+            manifest.pages_per_block = self.usual_block_of(&manifest);
+        }
         self.add_cells(&mut manifest, &parts)?;
         manifest.write(&means.directory)?;
         Ok(manifest)
@@ -174,9 +182,9 @@ impl Fleet {
         let facts = inspector.run(&volumes, &|done| told.inspected(done, all))?;
         let mut planned = Vec::new();
         for (mut volume, facts) in volumes.into_iter().zip(facts) {
-            volume
-                .problems
-                .extend(self.sizes.as_ref().and_then(|sizes| sizes.problem(&volume.name)));
+            let (size, from) = self.size(&volume, facts.as_ref().ok());
+            let sizes = self.sizes.as_ref();
+            volume.problems.extend(sizes.and_then(|sizes| sizes.problem(&volume.name, from)));
             volume.problems.extend(facts.as_ref().err().cloned());
             if let Some(problem) = volume.problems.first().filter(|_| self.strict) {
                 return Err(SimError::Unusable {
@@ -185,11 +193,9 @@ impl Fleet {
                 }
                 .into());
             }
-            let facts = facts.ok();
-            let (size, from) = self.size(&volume, facts.as_ref());
             planned.push(PlannedVolume {
                 volume,
-                facts,
+                facts: facts.ok(),
                 size,
                 size_from: from.to_owned(),
                 is_selected: false,
@@ -253,19 +259,37 @@ impl Fleet {
             volumes,
             op_ratios: self.op_ratios.iter().map(|share| share.0).collect(),
             ftls: self.ftls.iter().map(Spec::to_string).collect(),
+            packs: Vec::new(),
+            pages_per_block: None,
             versions: Vec::new(),
             cells: Vec::new(),
         })
     }
 
+    /// Pages of a block that are usual for the smallest drive of all packs, unless they are asked for. Drives are of one
+    /// kind: otherwise, a difference of blocks would be taken for one of packings.
+    fn usual_block_of(&self, manifest: &Manifest) -> Option<u32> {
+        /// Blocks with fewer pages are far from those of any drive.
+        const PAGES_MIN: u32 = 32;
+        let drive = &self.base.drive;
+        if drive.pages_per_block.is_some() || self.base.timing.is_some() {
+            return None;
+        }
+        let page_bytes = u64::from(drive.page_bytes.max(1));
+        let pages = |pack: &Pack| pack.drive.size.bytes(drive.page_bytes) / page_bytes;
+        let smallest = manifest.packs.iter().map(pages).min()?;
+        let usual = usual_pages_per_block(u32::try_from(smallest).unwrap_or(u32::MAX));
+        Some(usual.max(PAGES_MIN))
+    }
+
     fn add_cells(&self, manifest: &mut Manifest, parts: &Path) -> Result<(), ExperimentsError> {
         let contents = Contents::new();
-        for number in 0..manifest.volumes.len() {
-            if !manifest.volumes[number].is_selected {
+        for number in 0..manifest.drives().len() {
+            if !manifest.drive(number).is_selected {
                 continue;
             }
             for op in 0..self.op_ratios.len() {
-                let experiment = self.experiment(&manifest.volumes[number], op, parts);
+                let experiment = self.experiment(manifest, number, op, parts);
                 let page_bytes = experiment.drive.page_bytes;
                 let of_workload = experiment.workload.identity(page_bytes, &contents)?;
                 let identity = experiment.identity(&of_workload);
@@ -281,8 +305,17 @@ impl Fleet {
         Ok(())
     }
 
+    /// Bytes that reading the volumes of a drive takes while it is run, at most, beside what every run takes.
+    pub(crate) fn reading_bytes(&self, manifest: &Manifest, drive: usize) -> u64 {
+        let Some(pack) = manifest.packs.get(drive).filter(|pack| pack.members.len() > 1) else {
+            return self.layout_bytes(manifest.drive(drive));
+        };
+        let of_member = |number: usize| self.layout_bytes(&manifest.volumes[number]) + MEMBER_BYTES;
+        pack.members.iter().map(|member| of_member(member.volume)).sum()
+    }
+
     /// Bytes that the places of pieces take while a volume is run, at most.
-    pub(crate) fn layout_bytes(&self, volume: &PlannedVolume) -> u64 {
+    fn layout_bytes(&self, volume: &PlannedVolume) -> u64 {
         /// A piece in a table that has just grown.
         const PIECE_BYTES: u64 = 65;
         let Layout::Pieces(bytes) = self.reading.layout else { return 0 };
@@ -301,13 +334,29 @@ impl Fleet {
         parts.into_iter().flatten().collect()
     }
 
-    /// The runs of a volume with this over-provisioning, without FTLs.
-    pub(crate) fn experiment(&self, volume: &PlannedVolume, op: usize, parts: &Path) -> Experiment {
-        let workload =
-            volume.volume.workload(parts, self.reading.layout, self.base.timing.is_some());
+    /// The runs on a drive with this over-provisioning, without FTLs.
+    pub(crate) fn experiment(
+        &self,
+        manifest: &Manifest,
+        drive: usize,
+        op: usize,
+        parts: &Path,
+    ) -> Experiment {
+        let layout = self.reading.layout;
+        let page_bytes = self.base.drive.page_bytes;
+        let pack = manifest.packs.get(drive);
+        let alone = pack.map_or(drive, |pack| pack.members[0].volume);
+        let packed = pack.and_then(|of| of.workload(&manifest.volumes, parts, layout, page_bytes));
+        let workload = packed.unwrap_or_else(|| {
+            let volume = &manifest.volumes[alone].volume;
+            volume.workload(parts, layout, self.base.timing.is_some())
+        });
         let mut experiment = Experiment { workload, ftls: Vec::new(), ..self.base.clone() };
-        experiment.drive.logical = volume.size.logical();
+        experiment.drive.logical = manifest.drive(drive).size.logical();
         experiment.drive.physical = Physical::OverProvisioning(self.op_ratios[op]);
+        if let Some(pages) = manifest.pages_per_block {
+            experiment.drive.pages_per_block = Some(pages);
+        }
         experiment.threads = Some(1);
         experiment
     }

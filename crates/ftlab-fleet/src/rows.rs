@@ -3,6 +3,7 @@
 use crate::cells::{CellResult, Outcome};
 use crate::facts::Facts;
 use crate::manifest::{Manifest, PlannedVolume};
+use crate::pack::Pack;
 use ftlab_sim::compared_wafs;
 use ftlab_sim::result::{RunResult, Standing};
 use serde::{Deserialize, Serialize};
@@ -42,8 +43,10 @@ impl State {
 /// A row.
 #[derive(Debug, Clone)]
 pub struct Row<'a> {
-    /// The volume.
+    /// The volume, or what those of the pack come to.
     pub volume: &'a PlannedVolume,
+    /// The pack, if several volumes share the drive.
+    pub pack: Option<&'a Pack>,
     /// Over-provisioning as asked for.
     pub op_ratio: f64,
     /// The FTL as it was named.
@@ -61,9 +64,19 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// What is in the volume.
+    /// What is in the volume. Of a pack, amounts have meaning, and shares have none.
     pub fn facts(&self) -> Option<&'a Facts> {
         self.volume.facts.as_ref()
+    }
+
+    /// What is in the volume, if it is a single one.
+    pub fn own_facts(&self) -> Option<&'a Facts> {
+        self.facts().filter(|_| self.pack.is_none_or(|pack| pack.members.len() == 1))
+    }
+
+    /// By what volumes were put together.
+    pub fn order(&self) -> Option<&'a str> {
+        self.pack.map(|pack| pack.order.as_str())
     }
 
     /// The run, if it is evidence.
@@ -72,21 +85,25 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Every row: FTLs within over-provisioning within volumes. Runs are held against those of `baseline`.
+/// Every row: FTLs within over-provisioning within drives. Runs are held against those of `baseline`.
 pub fn rows<'a>(manifest: &'a Manifest, outcomes: &'a [Outcome], baseline: &str) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     let mut next = outcomes.iter().peekable();
     let mut cells = manifest.cells.iter().enumerate().peekable();
-    for (number, volume) in manifest.volumes.iter().enumerate() {
+    for (number, volume) in manifest.drives().into_iter().enumerate() {
         for (op, op_ratio) in manifest.op_ratios.iter().enumerate() {
             let begin = rows.len();
             for (ftl, name) in manifest.ftls.iter().enumerate() {
                 let is_it = |(_, cell): &(usize, &crate::manifest::Cell)| {
-                    (cell.volume, cell.op, cell.ftl) == (number, op, ftl)
+                    (cell.drive, cell.op, cell.ftl) == (number, op, ftl)
                 };
                 let cell = cells.next_if(is_it).map(|(cell, _)| cell);
                 let outcome = cell.and_then(|cell| next.next_if(|(of, _)| *of == cell));
-                rows.push(row(volume, *op_ratio, name, outcome.map(|(_, run)| run)));
+                let run = outcome.map(|(_, run)| run);
+                rows.push(Row {
+                    pack: manifest.packs.get(number),
+                    ..row(volume, *op_ratio, name, run)
+                });
             }
             compare(&mut rows[begin..], baseline);
         }
@@ -110,6 +127,7 @@ fn row<'a>(
     let result = outcome.and_then(|outcome| outcome.as_ref().ok());
     Row {
         volume,
+        pack: None,
         op_ratio,
         ftl,
         state,

@@ -16,8 +16,8 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Reads a table: two columns, separated by a comma, a semicolon, a tab or spaces; a heading is passed over. A size
-    /// is a number of bytes, or has a unit, such as 40GiB.
+    /// Reads a table: two columns, separated by a comma, a semicolon, a tab or spaces; further ones and a heading, which
+    /// has no digit, are passed over. A size is a number of bytes, or has a unit, such as 40GiB or 40 GiB.
     pub fn read(path: &Path) -> Result<Self, ExperimentsError> {
         let text = read_text(path)?;
         let mut sizes = Self { path: path.into(), ..Self::default() };
@@ -28,8 +28,7 @@ impl Sizes {
             }
             match fields(line) {
                 Some((name, bytes)) => sizes.add(name, bytes),
-                // Only the first line may be a heading.
-                None if number == 1 => {}
+                None if number == 1 && is_heading(line) => {}
                 None => return Err(wrong(path, number, line)),
             }
         }
@@ -59,15 +58,12 @@ impl Sizes {
         self.bytes.get(name).copied()
     }
 
-    /// What is wrong with the volume of this name.
-    pub(crate) fn problem(&self, name: &str) -> Option<String> {
+    /// What is wrong with the volume of this name, whose size comes from `taken` if not from here.
+    pub(crate) fn problem(&self, name: &str, taken: &str) -> Option<String> {
         let Some((_, one, other)) = self.changed.iter().find(|(of, ..)| of == name) else {
             let is_missing = !self.bytes.contains_key(name);
             return is_missing.then(|| {
-                format!(
-                    "it has no size in {}, and its highest address is taken",
-                    self.path.display()
-                )
+                format!("it has no size in {}, and is sized by: {taken}", self.path.display())
             });
         };
         Some(format!(
@@ -98,12 +94,31 @@ impl Sizes {
 
 /// Name and bytes of a line.
 fn fields(line: &str) -> Option<(&str, u64)> {
-    let is_border = |letter: char| matches!(letter, ',' | ';' | '\t' | ' ');
-    let (name, rest) = line.split_once(is_border)?;
-    let size = rest.split(is_border).find(|field| !field.is_empty())?;
-    let bytes = size.trim_matches('"').parse::<ByteSize>().ok()?.0;
-    let name = name.trim_matches('"');
+    let has_signs = line.contains(SIGNS);
+    let (name, rest) = if has_signs { line.split_once(SIGNS)? } else { line.split_once(' ')? };
+    let rest = rest.trim_start();
+    let end = if has_signs { rest.find(SIGNS) } else { end_of_size(rest) };
+    let size = &rest[..end.unwrap_or(rest.len())];
+    let bytes = size.trim().trim_matches('"').parse::<ByteSize>().ok()?.0;
+    let name = name.trim().trim_matches('"');
     (!name.is_empty() && bytes > 0).then_some((name, bytes))
+}
+
+/// What separates columns; without them, spaces do.
+const SIGNS: [char; 3] = [',', ';', '\t'];
+
+/// Where a size ends that spaces may separate from its unit and from what follows.
+fn end_of_size(text: &str) -> Option<usize> {
+    let number_end = text.find(' ')?;
+    let unit = text[number_end..].trim_start();
+    let unit_end = text.len() - unit.len() + unit.find(' ').unwrap_or(unit.len());
+    let has_unit = text[..unit_end].parse::<ByteSize>().is_ok();
+    Some(if has_unit { unit_end } else { number_end })
+}
+
+/// Whether a line names columns.
+fn is_heading(line: &str) -> bool {
+    !line.contains(|letter: char| letter.is_ascii_digit())
 }
 
 fn wrong(path: &Path, number: u64, line: &str) -> ExperimentsError {
@@ -133,20 +148,36 @@ mod tests {
         {
             let sizes = read(text).unwrap();
             assert_eq!((sizes.of("17"), sizes.of("18")), (Some(40 << 30), Some(40 << 30)));
-            assert!(sizes.problem("17").is_none());
-            assert!(sizes.problem("19").unwrap().contains("its highest address is taken"));
+            assert!(sizes.problem("17", "").is_none());
+            let problem = sizes.problem("19", "highest address").unwrap();
+            assert!(problem.ends_with("is sized by: highest address"), "{problem}");
             assert!(sizes.check(["19", "18"].into_iter()).is_ok());
             assert!(sizes.check(["19"].into_iter()).unwrap_err().to_string().contains("\"19\""));
         }
     }
 
     #[test]
+    fn a_unit_may_stand_apart_and_columns_may_follow() {
+        for line in [
+            "17,40 GiB",
+            "17;40GiB;x",
+            "17\t40 GiB\t3",
+            "17 40 GiB",
+            "17  40 GiB x",
+            "17 42949672960 3 GiB",
+        ] {
+            assert_eq!(read(line).unwrap().of("17"), Some(40 << 30), "{line}");
+        }
+    }
+
+    #[test]
     fn what_is_no_size_is_named() {
+        assert!(read("17,4o\n18,1\n").unwrap_err().contains("line 1: \"17,4o\""));
         let error = read("17,1\n18;x\n").unwrap_err();
         assert!(error.contains("line 2: \"18;x\" is not a volume and its size"), "{error}");
         assert!(read("a,b\n").unwrap_err().contains("no sizes"));
         let twice = read("1,10\n1,30\n1,20").unwrap();
         assert_eq!(twice.of("1"), Some(30));
-        assert!(twice.problem("1").unwrap().contains("10 and 30 bytes"));
+        assert!(twice.problem("1", "").unwrap().contains("10 and 30 bytes"));
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Share {
     pub(crate) name: String,
     /// Its requests by operation: writes, trims, flushes, reads.
     pub(crate) requests: [u64; 4],
+    /// Sectors of these requests.
+    pub(crate) sectors: [u64; 4],
     /// One past its highest sector.
     pub(crate) end_sector: u64,
     /// The time of its first request, and of its last one, in microseconds.
@@ -143,6 +145,7 @@ impl Open {
             share: Share {
                 name,
                 requests: [0; 4],
+                sectors: [0; 4],
                 end_sector: 0,
                 times_us: None,
                 timed: 0,
@@ -178,6 +181,8 @@ impl Open {
             share.end_sector = share.end_sector.max(end);
         }
         share.requests[request.op as usize] += 1;
+        let sectors = &mut share.sectors[request.op as usize];
+        *sectors = sectors.saturating_add(request.sectors.into());
         share.has_streams |= has_streams;
         if let Some(time_us) = request.time_us {
             share.timed += 1;
@@ -226,7 +231,8 @@ mod tests {
             assert!(other.pieces.len() > 5);
             let same = Share { pieces: one.pieces.clone(), ..other.clone() };
             assert_eq!(&same, one);
-            let mut reader = PieceReader::new(path.as_path().into(), other.pieces.clone());
+            let mut reader =
+                PieceReader::new(path.as_path().into(), other.pieces.clone(), other.hash.clone());
             let number: u32 = other.name.parse().unwrap();
             let mut read = Vec::new();
             while let Some(request) = reader.next().unwrap() {

@@ -50,6 +50,8 @@ fn of_evidence(of: fn(&RunEvidence) -> f64) -> Reads {
 fn of_volume(page_bytes: u32) -> Vec<Column> {
     let requests = |op: usize| count(move |row| row.volume.volume.requests[op]);
     let facts = |of: fn(&Facts, f64) -> f64| of_facts(of, f64::from(page_bytes));
+    let own = |of: fn(&Facts) -> f64| number(move |row| row.own_facts().map(of));
+    let members = |row: &Row<'_>| row.pack.map_or(1, |pack| pack.members.len() as u64);
     let days = |row: &Row<'_>| {
         let (first, last) = row.volume.volume.times_us?;
         Some(last.saturating_sub(first) as f64 / 1e6)
@@ -77,15 +79,18 @@ fn of_volume(page_bytes: u32) -> Vec<Column> {
             facts(|of, page| of.working_set_pages as f64 * page),
         ),
         ("updated_bytes", Holds::Optional, facts(|of, page| of.updated_pages as f64 * page)),
-        ("top_1_percent", Holds::Optional, facts(|of, _| of.top_1_percent)),
-        ("top_10_percent", Holds::Optional, facts(|of, _| of.top_10_percent)),
-        ("top_20_percent", Holds::Optional, facts(|of, _| of.top_20_percent)),
-        ("sequential_share", Holds::Optional, facts(|of, _| of.sequential)),
+        ("top_1_percent", Holds::Optional, own(|of| of.top_1_percent)),
+        ("top_10_percent", Holds::Optional, own(|of| of.top_10_percent)),
+        ("top_20_percent", Holds::Optional, own(|of| of.top_20_percent)),
+        ("sequential_share", Holds::Optional, own(|of| of.sequential)),
         (
             "update_interval_pages",
             Holds::Optional,
-            number(|row| row.facts()?.update_interval.map(|pages| pages as f64)),
+            number(|row| row.own_facts()?.update_interval.map(|pages| pages as f64)),
         ),
+        ("packed_by", Holds::Text, text(|row| row.order().unwrap_or_default().to_owned())),
+        ("draw", Holds::Optional, number(|row| row.pack?.draw.map(f64::from))),
+        ("volumes_on_drive", Holds::Whole, count(members)),
         ("capacity_from", Holds::Text, text(|row| row.volume.size_from.clone())),
     ]
 }

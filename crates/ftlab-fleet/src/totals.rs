@@ -19,11 +19,13 @@ pub struct Totals {
     pub volumes: usize,
     /// Of these, those that were run.
     pub selected: usize,
+    /// Drives that they share, of all packings and draws; none if each has its own.
+    pub packs: Option<usize>,
     /// Bytes that all volumes write, and the selected ones.
     pub written_bytes: [u64; 2],
     /// The FTL that others are held against.
     pub baseline: String,
-    /// For each over-provisioning, each FTL.
+    /// For each packing, each over-provisioning, each FTL.
     pub ftls: Vec<FtlTotals>,
     /// What it rests on.
     pub trust: Trust,
@@ -36,6 +38,8 @@ pub struct Totals {
 /// One FTL with one over-provisioning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FtlTotals {
+    /// By what volumes were put together, if they share drives: volumes are packs in what follows.
+    pub packed_by: Option<String>,
     /// Over-provisioning as asked for.
     pub op_ratio: f64,
     /// The FTL.
@@ -44,8 +48,13 @@ pub struct FtlTotals {
     pub states: BTreeMap<&'static str, usize>,
     /// Volumes whose runs are evidence with every FTL: what follows is of these.
     pub compared: usize,
+    /// The share of the page writes of all selected volumes that these have.
+    pub share_of_writes: f64,
     /// Bytes that flash programs, by bytes that hosts write, over all these volumes; none without any.
     pub waf_of_all: Option<f64>,
+    /// The same for each draw of a random packing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waf_of_draws: Vec<f64>,
     /// Write amplification over these volumes, each counting as one.
     pub waf: Option<Spread>,
     /// How much less than with the baseline is written, as a share of that.
@@ -111,16 +120,23 @@ impl Totals {
     ) -> Self {
         let ftls = manifest.ftls.len().max(1);
         let mut totals: Vec<Gathered> = Vec::new();
-        for op_ratio in &manifest.op_ratios {
-            totals.extend(manifest.ftls.iter().map(|ftl| Gathered::new(*op_ratio, ftl)));
-        }
-        // Rows are FTLs within over-provisioning within volumes.
+        let mut orders: Vec<Option<&str>> = Vec::new();
+        let ops = manifest.op_ratios.len().max(1);
+        // Rows are FTLs within over-provisioning within drives.
         for (number, drive) in rows.chunks(ftls).enumerate() {
-            let begin = number % manifest.op_ratios.len().max(1) * ftls;
+            let order = drive[0].order();
+            let place = orders.iter().position(|known| *known == order).unwrap_or_else(|| {
+                for op_ratio in &manifest.op_ratios {
+                    totals.extend(
+                        manifest.ftls.iter().map(|ftl| Gathered::new(order, *op_ratio, ftl)),
+                    );
+                }
+                orders.push(order);
+                orders.len() - 1
+            });
+            let begin = (place * ops + number % ops) * ftls;
             for (gathered, row) in totals[begin..].iter_mut().zip(drive) {
                 *gathered.totals.states.entry(row.state.name()).or_default() += 1;
-            }
-            for (gathered, row) in totals[begin..].iter_mut().zip(drive) {
                 gathered.add(row);
             }
         }
@@ -137,6 +153,7 @@ impl Totals {
             selection_note: manifest.selection_note.clone(),
             volumes: manifest.volumes.len(),
             selected: manifest.selected().count(),
+            packs: (!manifest.packs.is_empty()).then_some(manifest.packs.len()),
             written_bytes: [written(|_| true), written(|volume| volume.is_selected)],
             baseline: baseline.to_owned(),
             ftls,
@@ -152,42 +169,55 @@ struct Gathered {
     totals: FtlTotals,
     wafs: Vec<f64>,
     reductions: Vec<f64>,
-    host: f64,
-    media: f64,
+    /// Page writes of all volumes, and of those that are compared.
+    page_writes: [u64; 2],
+    /// Pages that hosts wrote, and that flash programmed, by draw.
+    pages: BTreeMap<Option<u32>, [f64; 2]>,
 }
 
 impl Gathered {
-    fn new(op_ratio: f64, ftl: &str) -> Self {
+    fn new(packed_by: Option<&str>, op_ratio: f64, ftl: &str) -> Self {
         Self {
             totals: FtlTotals {
+                packed_by: packed_by.map(str::to_owned),
                 op_ratio,
                 ftl: ftl.to_owned(),
                 states: BTreeMap::new(),
                 compared: 0,
+                share_of_writes: 0.0,
                 waf_of_all: None,
+                waf_of_draws: Vec::new(),
                 waf: None,
                 reduction: None,
                 reduction_of_all: None,
             },
             wafs: Vec::new(),
             reductions: Vec::new(),
-            host: 0.0,
-            media: 0.0,
+            page_writes: [0; 2],
+            pages: BTreeMap::new(),
         }
     }
 
     fn add(&mut self, row: &Row<'_>) {
+        let page_writes = row.facts().map_or(0, |facts| facts.page_writes);
+        self.page_writes[0] += if row.state == State::NotSelected { 0 } else { page_writes };
         let Some((waf, run)) = row.compared.zip(row.evidence()) else { return };
         self.totals.compared += 1;
+        self.page_writes[1] += page_writes;
         self.wafs.push(waf);
         self.reductions.extend(row.reduction);
-        self.host += run.host_writes as f64;
-        self.media += run.host_writes as f64 * run.waf;
+        let pages = self.pages.entry(row.pack.and_then(|pack| pack.draw)).or_default();
+        pages[0] += run.host_writes as f64;
+        pages[1] += run.host_writes as f64 * run.waf;
     }
 
     fn finish(self) -> FtlTotals {
+        let all = self.pages.values().fold([0.0; 2], |all, of| [all[0] + of[0], all[1] + of[1]]);
+        let draws = self.pages.iter().filter(|(draw, _)| draw.is_some());
         FtlTotals {
-            waf_of_all: (self.host > 0.0).then(|| self.media / self.host),
+            share_of_writes: self.page_writes[1] as f64 / self.page_writes[0].max(1) as f64,
+            waf_of_all: (all[0] > 0.0).then(|| all[1] / all[0]),
+            waf_of_draws: draws.map(|(_, [host, media])| media / host).collect(),
             waf: Spread::of(self.wafs),
             reduction: Spread::of(self.reductions),
             ..self.totals
@@ -199,7 +229,9 @@ impl Gathered {
 fn of_all(ftls: &mut [FtlTotals], baseline: &str) {
     let bases: Vec<_> = ftls.iter().filter(|of| of.ftl == baseline).cloned().collect();
     for of in ftls.iter_mut() {
-        let base = bases.iter().find(|base| base.op_ratio.total_cmp(&of.op_ratio).is_eq());
+        let base = bases.iter().find(|base| {
+            base.op_ratio.total_cmp(&of.op_ratio).is_eq() && base.packed_by == of.packed_by
+        });
         let base = base.and_then(|base| base.waf_of_all);
         of.reduction_of_all = of.waf_of_all.zip(base).map(|(waf, base)| 1.0 - waf / base);
     }

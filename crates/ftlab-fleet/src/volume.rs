@@ -18,6 +18,8 @@ pub struct Volume {
     pub name: String,
     /// Its requests by operation: writes, trims, flushes, reads.
     pub requests: [u64; 4],
+    /// Sectors of these requests.
+    pub(crate) sectors: [u64; 4],
     /// One past its highest sector.
     pub end_sector: u64,
     /// Size of the drive that it was taken from, where a trace says so.
@@ -69,10 +71,11 @@ impl Volume {
         volumes
     }
 
-    fn new(name: &str, format: &str) -> Self {
+    pub(crate) fn new(name: &str, format: &str) -> Self {
         Self {
             name: name.to_owned(),
             requests: [0; 4],
+            sectors: [0; 4],
             end_sector: 0,
             device_bytes: None,
             times_us: None,
@@ -90,6 +93,9 @@ impl Volume {
     fn add(&mut self, number: usize, share: Share, device: Option<u64>, cut: Option<&String>) {
         for (all, of) in self.requests.iter_mut().zip(share.requests) {
             *all += of;
+        }
+        for (all, of) in self.sectors.iter_mut().zip(share.sectors) {
+            *all = all.saturating_add(of);
         }
         self.end_sector = self.end_sector.max(share.end_sector);
         if let Some((first, last)) = share.times_us {
@@ -147,7 +153,11 @@ impl Volume {
             ..TraceMetadata::default()
         };
         let of_share = |(number, share): &(usize, Share)| {
-            (part_path(parts, *number).into(), share.pieces.clone())
+            PieceReader::new(
+                part_path(parts, *number).into(),
+                share.pieces.clone(),
+                share.hash.clone(),
+            )
         };
         let shares: Vec<_> = self.shares.iter().map(of_share).collect();
         VolumeSource {
@@ -174,13 +184,11 @@ impl Volume {
     }
 }
 
-type Pieces = (Arc<Path>, Vec<crate::parts::Piece>);
-
 /// Reads a volume from the parts of all traces.
 pub(crate) struct VolumeSource {
     metadata: TraceMetadata,
     skipped: Skipped,
-    left: std::vec::IntoIter<Pieces>,
+    left: std::vec::IntoIter<PieceReader>,
     open: Option<PieceReader>,
     has_times: bool,
     has_streams: bool,
@@ -201,8 +209,10 @@ impl TraceSource for VolumeSource {
                 None => None,
             };
             let Some(request) = next else {
-                let Some((path, pieces)) = self.left.next() else { break };
-                self.open = Some(PieceReader::new(path, pieces));
+                self.open = self.left.next();
+                if self.open.is_none() {
+                    break;
+                }
                 continue;
             };
             batch.push(request.op, request.lba, request.sectors);

@@ -30,7 +30,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Units of a drive whose unit is not known.
-pub const USUAL_UNITS: u32 = 2048;
+const USUAL_UNITS: u32 = 2048;
 
 /// Units that a model may have.
 const UNITS: std::ops::RangeInclusive<u64> = 64..=65_536;

@@ -78,7 +78,7 @@ mod versions;
 mod workload;
 
 pub use drive::{DRIVE_OPTIONS, DriveOptions, EarlyCollection, Logical, Physical};
-pub use drive_class::{DriveClass, Model, ModelSize, USUAL_UNITS, small_blocks};
+pub use drive_class::{DriveClass, Model, ModelSize, small_blocks};
 pub use error::SimError;
 pub use ftlab_feed::FeedError;
 pub use ftlab_flash::Faults;

@@ -36,7 +36,13 @@ pub(crate) fn fleet_svg(totals: &Totals, rows: &[Row<'_>]) -> Result<String, Cli
 
 /// The FTL of a row or line, with its over-provisioning if there are several.
 fn name(of: &FtlTotals, has_ops: bool) -> String {
-    if has_ops { format!("{}, {}", of.ftl, percent(of.op_ratio)) } else { of.ftl.clone() }
+    let packed_by = of.packed_by.as_deref();
+    let name = match packed_by {
+        Some("alone") => format!("{}, alone", of.ftl),
+        Some(order) => format!("{}, by {order}", of.ftl),
+        None => of.ftl.clone(),
+    };
+    if has_ops { format!("{name}, {}", percent(of.op_ratio)) } else { name }
 }
 
 fn draw(totals: &Totals, rows: &[Row<'_>], svg: &mut String) -> Drawn {
@@ -85,7 +91,11 @@ fn draw(totals: &Totals, rows: &[Row<'_>], svg: &mut String) -> Drawn {
 
 /// The values of the volumes that are compared, in ascending order.
 fn numbers(of: &FtlTotals, rows: &[Row<'_>], value: impl Fn(&Row<'_>) -> Option<f64>) -> Vec<f64> {
-    let is_own = |row: &&Row<'_>| row.ftl == of.ftl && row.op_ratio.total_cmp(&of.op_ratio).is_eq();
+    let is_own = |row: &&Row<'_>| {
+        row.ftl == of.ftl
+            && row.op_ratio.total_cmp(&of.op_ratio).is_eq()
+            && row.order() == of.packed_by.as_deref()
+    };
     let compared = rows.iter().filter(is_own).filter(|row| row.compared.is_some());
     let mut values: Vec<_> = compared.filter_map(value).collect();
     values.sort_by(f64::total_cmp);

@@ -13,11 +13,12 @@ use crate::words::{Choice, Words};
 use clap::{Args, Parser};
 use ftlab_experiments::sweep::Shard;
 use ftlab_fleet::{
-    Fleet, Manifest, Means, Outcome, Row, Selection, Sizes, Totals, finished, rows, run, write_rows,
+    Fleet, Manifest, Means, Order, Outcome, PACK_MAX, Packing, Row, Selection, Sizes, Totals,
+    finished, rows, run, write_rows,
 };
 use ftlab_ftl::registry;
 use ftlab_sim::format::grouped;
-use ftlab_sim::{DriveOptions, Experiment, Threads, Workload, limit_memory};
+use ftlab_sim::{DriveOptions, Experiment, Logical, Threads, Workload, limit_memory};
 use ftlab_spec::{ByteSize, Share, Spec};
 use ftlab_trace::{available_bytes, check_file, replace_file};
 use page::write_page;
@@ -38,6 +39,7 @@ use written::{WrittenFile, write_generated};
   ftlab fleet 'traces/*.parquet' --ftl 1r-greedy,sepbit --select all --out fleet
   zcat io_traces.csv.gz | ftlab fleet - --ftl sepbit --memory 16GiB --out fleet
   ftlab fleet alibaba.csv.gz --ftl sepbit --out fleet --plan
+  ftlab fleet alibaba.csv.gz --ftl sepbit,nvme-fdp --pack 64 --by lifetime,random --out packs
   ftlab fleet --out fleet --shard $SLURM_ARRAY_TASK_ID/16   # a part of it, for a job array")]
 pub(crate) struct FleetArgs {
     /// Traces: files, patterns of their names such as 'traces/*.csv.gz', or - for standard input. A trace that names no
@@ -62,6 +64,24 @@ pub(crate) struct FleetArgs {
     /// it selects none, without the size, and at last all.
     #[arg(long, value_name = "CONDITION")]
     select: Option<Selection>,
+    /// Puts N volumes on a drive, with their requests merged by time, instead of each on a drive of its own. Answers which
+    /// volumes should share a drive.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=PACK_MAX as i64))]
+    pack: Option<u16>,
+    /// By what volumes are put together: lifetime (of their pages), size, random, random:draws=N, or alone, which is a
+    /// drive for each with its own share of the over-provisioning. Several are compared.
+    #[arg(
+        long,
+        value_name = "ORDER,...",
+        value_delimiter = ',',
+        requires = "pack",
+        default_value = "lifetime,size,random"
+    )]
+    by: Vec<Order>,
+    /// Placement handles of a drive, for FTLs that use them (nvme-fdp): volumes of similar lifetime share one.
+    #[arg(long, value_name = "N", requires = "pack", default_value_t = 8,
+        value_parser = clap::value_parser!(u16).range(1..=16))]
+    handles: u16,
     /// Ends at the first trace or volume that something is wrong with, instead of naming it.
     #[arg(long)]
     strict: bool,
@@ -141,6 +161,7 @@ pub(crate) fn fleet(args: &FleetArgs, typed: &[OsString]) -> Result<(), CliError
     limit_memory(means.memory_bytes);
     let told = Told::new(args.shown.quiet);
     let (question, fleet, manifest) = if args.traces.is_empty() {
+        check_continued(typed, args.place())?;
         let (question, manifest) = asked_before(args)?;
         let fleet = question.fleet(&[])?;
         (Some(question), fleet, manifest)
@@ -193,6 +214,27 @@ fn asked_before(args: &FleetArgs) -> Result<(FleetArgs, Manifest), CliError> {
     Ok((again.args, manifest))
 }
 
+/// Options that have a meaning for what is planned already.
+const OF_CONTINUED: [&str; 7] =
+    ["--out", "--shard", "--threads", "--memory", "--json", "--quiet", "-q"];
+
+/// Refuses options that the plan has, or has not.
+fn check_continued(typed: &[OsString], place: &Path) -> Result<(), CliError> {
+    let words = typed.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut options = words.filter(|word| word.starts_with('-'));
+    let other = options.find(|word| {
+        let name = word.split('=').next().unwrap_or(word);
+        !OF_CONTINUED.contains(&name)
+    });
+    other.map_or(Ok(()), |word| {
+        Err(CliError::usage(format!(
+            "no trace is named, so what {} has planned is continued, and {word} cannot change that; leave it out, or \
+             give the traces and all options again",
+            place.display()
+        )))
+    })
+}
+
 fn planned(manifest: &Manifest, place: &Path) -> String {
     format!(
         "planned {} runs; `ftlab fleet --out {}` does them, and with --shard I/N a part of them\n",
@@ -236,6 +278,12 @@ impl FleetArgs {
         let base = Experiment { drive, ..Experiment::new(workload, Vec::new()) };
         let base = self.drives.run.apply(base)?;
         let reading = self.reading.open_options(base.drive.page_bytes);
+        if let (Some(path), true) = (&self.sizes, base.drive.logical != Logical::OfWorkload) {
+            return Err(CliError::usage(format!(
+                "--logical gives all drives one size, and --sizes {} each its own; give one of them",
+                path.display()
+            )));
+        }
         // The manifest has the sizes.
         let sizes = self.sizes.as_ref().filter(|_| !words.is_empty());
         Ok(Fleet {
@@ -246,6 +294,11 @@ impl FleetArgs {
             ftls,
             op_ratios: self.drives.op.clone(),
             select: self.select.clone(),
+            packing: self.pack.map(|volumes| Packing {
+                volumes: volumes.into(),
+                orders: self.by.clone(),
+                handles: self.handles,
+            }),
             strict: self.strict,
             words: words.to_vec(),
         })

@@ -13,9 +13,11 @@ use std::path::Path;
 /// Problems and flags on the page at most.
 const CAVEATS_MAX: usize = 40;
 
-const FTL_HEADINGS: [(&str, &str); 8] = [
+const FTL_HEADINGS: [(&str, &str); 10] = [
+    ("packed by", "By what volumes were put on one drive; volumes are drives in what follows"),
     ("over-provisioning", "(physical - logical) / logical, as asked for"),
     ("volumes", "Volumes whose runs are evidence with every FTL; the columns are of these"),
+    ("of all writes", "The share of the page writes of all selected volumes that these have"),
     (
         "WAF of all bytes",
         "Pages that flash programs by pages that hosts write, of all volumes together",
@@ -59,6 +61,9 @@ fn question(manifest: &Manifest, totals: &Totals) -> String {
         1 => "1 volume".to_owned(),
         volumes => format!("{} volumes", grouped(volumes as u64)),
     };
+    if !manifest.packs.is_empty() {
+        return format!("Which of {volumes} should share a drive?");
+    }
     match manifest.ftls.as_slice() {
         [one] => format!("How much does flash write for {volumes} with {one}?"),
         _ => format!("Which FTL writes least for {volumes}?"),
@@ -75,9 +80,14 @@ fn answer(totals: &Totals) -> String {
     let less = less.map_or_else(String::new, |less| {
         format!(", {:.1}% less than with {}", 100.0 * less, totals.baseline)
     });
+    let (packed, drives) = match best.packed_by.as_deref() {
+        Some("alone") => (", a drive for each volume".to_owned(), "drives"),
+        Some(order) => (format!(", volumes put together by {order}"), "drives"),
+        None => (String::new(), "volumes"),
+    };
     format!(
-        "With {} and {} of over-provisioning, flash writes {} bytes for each byte of the hosts{less}; the median over {} \
-         volumes is {}.",
+        "With {}{packed} and {} of over-provisioning, flash writes {} bytes for each byte of the hosts{less}; the median \
+         over {} {drives} is {}.",
         best.ftl,
         percent(best.op_ratio),
         significant(waf, 4),
@@ -106,8 +116,10 @@ fn ftl(of: &FtlTotals) -> (String, Vec<FleetCell>) {
     let share = |value: Option<f64>| cell(value, |less| format!("{:.1}%", 100.0 * less));
     let quantile = |place: usize| of.waf.map(|waf| waf.quantiles[place]);
     let cells = vec![
+        (of.packed_by.clone().unwrap_or_else(|| "–".into()), None),
         cell(Some(of.op_ratio), percent),
         cell(Some(of.compared as f64), |volumes| grouped(volumes as u64)),
+        cell(Some(of.share_of_writes), |share| format!("{:.0}%", 100.0 * share)),
         waf(of.waf_of_all),
         waf(of.waf.map(|waf| waf.mean)),
         waf(quantile(3)),
@@ -176,7 +188,9 @@ fn volume(rows: &[Row<'_>], page_bytes: u32) -> (String, Vec<FleetCell>) {
         size(facts.map(|facts| facts.written_bytes)),
         size(facts.map(|facts| facts.footprint_pages * u64::from(page_bytes))),
         size(first.result.map(|result| result.drive.logical_bytes)),
-        cell(facts.map(|facts| facts.top_10_percent), |share| format!("{:.0}%", 100.0 * share)),
+        cell(first.own_facts().map(|facts| facts.top_10_percent), |share| {
+            format!("{:.0}%", 100.0 * share)
+        }),
         cell(Some(evidence as f64), |_| format!("{evidence} of {}", rows.len())),
     ];
     for row in rows {

@@ -113,6 +113,9 @@ pub(super) fn head(manifest: &Manifest) -> String {
             ),
         ),
     ];
+    if !manifest.packs.is_empty() {
+        lines.push(("drives", packed(manifest)));
+    }
     lines.extend(manifest.selection_note.iter().map(|note| ("selection", note.clone())));
     lines.extend(manifest.problems.iter().take(FLAGS_MAX).map(|text| ("problem", text.clone())));
     let more = manifest.problems.len().saturating_sub(FLAGS_MAX);
@@ -122,56 +125,111 @@ pub(super) fn head(manifest: &Manifest) -> String {
     aligned(&lines) + "\n"
 }
 
+/// How volumes share drives.
+fn packed(manifest: &Manifest) -> String {
+    let mut orders: Vec<(&str, usize)> = Vec::new();
+    for pack in manifest.packs.iter().filter(|pack| pack.draw.is_none_or(|draw| draw == 1)) {
+        match orders.last_mut().filter(|(order, _)| *order == pack.order) {
+            Some((_, drives)) => *drives += 1,
+            None => orders.push((&pack.order, 1)),
+        }
+    }
+    let draws = manifest.packs.iter().filter_map(|pack| pack.draw).max();
+    let told = orders.into_iter().map(|(order, drives)| {
+        let drives = grouped(drives as u64);
+        match draws.filter(|_| order == "random") {
+            Some(draws) => format!("{drives} by {order}, {draws} times"),
+            None if order == "alone" => format!("{drives}, one for each volume"),
+            None => format!("{drives} by {order}"),
+        }
+    });
+    told.collect::<Vec<_>>().join("; ")
+}
+
 /// What FTLs come to.
 pub(super) fn table(totals: &Totals) -> String {
     let has_ops =
         totals.ftls.windows(2).any(|pair| pair[0].op_ratio.total_cmp(&pair[1].op_ratio).is_ne());
     let has_rivals = totals.ftls.iter().any(|of| of.ftl != totals.baseline);
+    let is_packed = totals.packs.is_some();
+    let has_draws = totals.ftls.iter().any(|of| of.waf_of_draws.len() > 1);
     let mut headings = vec!["FTL"];
+    headings.extend(is_packed.then_some("packed\nby"));
     headings.extend(has_ops.then_some("OP"));
-    headings.extend([
-        "volumes\ncompared",
-        "WAF of\nall bytes",
-        "mean of\nvolumes",
-        "median",
-        "5%",
-        "95%",
-    ]);
-    headings.extend(
-        has_rivals.then_some(["less, of\nall bytes", "less,\nmedian"]).into_iter().flatten(),
-    );
+    // Of packs, what counts is all bytes; how drives differ is in the files.
+    if is_packed {
+        headings.extend(["drives\ncompared", "of all\nwrites", "WAF of\nall bytes"]);
+        headings.extend(has_draws.then_some("of draws"));
+        headings.extend(has_rivals.then_some("less, of\nall bytes"));
+    } else {
+        headings.extend([
+            "volumes\ncompared",
+            "WAF of\nall bytes",
+            "mean of\nvolumes",
+            "median",
+            "5%",
+            "95%",
+        ]);
+        let less = has_rivals.then_some(["less, of\nall bytes", "less,\nmedian"]);
+        headings.extend(less.into_iter().flatten());
+    }
     let headings: Vec<_> = headings.into_iter().map(str::to_owned).collect();
-    ruled(&headings, totals.ftls.iter().map(|of| line(of, has_ops, has_rivals, &totals.baseline)))
+    let columns = Columns { totals, has_ops, has_rivals, has_draws };
+    ruled(&headings, totals.ftls.iter().map(|of| columns.line(of)))
 }
 
-fn line(of: &FtlTotals, has_ops: bool, has_rivals: bool, baseline: &str) -> Vec<String> {
-    let waf = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |waf| significant(waf, 4));
-    let quantile = |place: usize| waf(of.waf.map(|waf| waf.quantiles[place]));
-    let mut cells = vec![of.ftl.clone()];
-    cells.extend(has_ops.then(|| percent(of.op_ratio)));
-    cells.extend([
-        grouped(of.compared as u64),
-        waf(of.waf_of_all),
-        waf(of.waf.map(|waf| waf.mean)),
-        quantile(3),
-        quantile(1),
-        quantile(5),
-    ]);
-    if has_rivals {
-        let share = |value: Option<f64>| {
-            let told = value.filter(|_| of.ftl != baseline);
-            told.map_or_else(|| "-".to_owned(), |less| format!("{:.1}%", 100.0 * less))
-        };
-        cells.push(share(of.reduction_of_all));
-        cells.push(share(of.reduction.map(|less| less.quantiles[3])));
+/// Which columns the table has.
+struct Columns<'a> {
+    totals: &'a Totals,
+    has_ops: bool,
+    has_rivals: bool,
+    has_draws: bool,
+}
+
+impl Columns<'_> {
+    fn line(&self, of: &FtlTotals) -> Vec<String> {
+        let waf =
+            |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |waf| significant(waf, 4));
+        let quantile = |place: usize| waf(of.waf.map(|waf| waf.quantiles[place]));
+        let is_packed = self.totals.packs.is_some();
+        let mut cells = vec![of.ftl.clone()];
+        cells.extend(is_packed.then(|| of.packed_by.clone().unwrap_or_default()));
+        cells.extend(self.has_ops.then(|| percent(of.op_ratio)));
+        cells.push(grouped(of.compared as u64));
+        cells.extend(is_packed.then(|| format!("{:.0}%", 100.0 * of.share_of_writes)));
+        cells.push(waf(of.waf_of_all));
+        cells.extend(self.has_draws.then(|| draws(&of.waf_of_draws)));
+        if !is_packed {
+            cells.extend([waf(of.waf.map(|waf| waf.mean)), quantile(3), quantile(1), quantile(5)]);
+        }
+        if self.has_rivals {
+            let share = |value: Option<f64>| {
+                let told = value.filter(|_| of.ftl != self.totals.baseline);
+                told.map_or_else(|| "-".to_owned(), |less| format!("{:.1}%", 100.0 * less))
+            };
+            cells.push(share(of.reduction_of_all));
+            let median = of.reduction.map(|less| less.quantiles[3]);
+            cells.extend((!is_packed).then(|| share(median)));
+        }
+        cells
     }
-    cells
+}
+
+/// The least and the most of draws.
+fn draws(wafs: &[f64]) -> String {
+    let least = wafs.iter().copied().reduce(f64::min);
+    let most = wafs.iter().copied().reduce(f64::max);
+    least.zip(most).map_or_else(
+        || "-".to_owned(),
+        |(least, most)| format!("{} to {}", significant(least, 4), significant(most, 4)),
+    )
 }
 
 /// Volumes that are in no mean, and what is wrong with others.
 pub(super) fn flags(totals: &Totals) -> String {
     let shown = totals.flagged.iter().take(FLAGS_MAX);
-    let mut lines: Vec<_> = shown.map(flag).collect();
+    let what = if totals.packs.is_some() { "drive" } else { "volume" };
+    let mut lines: Vec<_> = shown.map(|of| flag(what, of)).collect();
     let more = totals.flagged.len().saturating_sub(FLAGS_MAX);
     if more > 0 {
         lines.push(format!("and {} more, in totals.json\n", grouped(more as u64)));
@@ -179,11 +237,11 @@ pub(super) fn flags(totals: &Totals) -> String {
     lines.concat()
 }
 
-fn flag(of: &Flagged) -> String {
+fn flag(what: &str, of: &Flagged) -> String {
     let with = of.ftl.as_ref().map_or_else(String::new, |ftl| format!(" with {ftl}"));
     let state = match of.state {
         "evidence" | "not selected" => String::new(),
         state => format!("{state}, in no mean: "),
     };
-    format!("volume {}{with}: {state}{}\n", of.volume, of.why)
+    format!("{what} {}{with}: {state}{}\n", of.volume, of.why)
 }

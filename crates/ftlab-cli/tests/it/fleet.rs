@@ -287,7 +287,88 @@ fn what_cannot_be_asked_says_what_can() {
         ("fleet 1.csv --ftl sepbit --out out --shard 3/2", 2, vec!["3/2"]),
         ("fleet x*.csv --ftl sepbit --out out", 2, vec!["no file is called x*.csv"]),
         ("fleet 1.csv --ftl sepbit --sizes absent --out out", 1, vec!["absent"]),
+        (
+            "fleet 1.csv --ftl sepbit --sizes 2.csv --logical 1GiB --out out",
+            2,
+            vec!["--logical gives all drives one size", "--sizes 2.csv"],
+        ),
+        (
+            "fleet --out empty --threads 2 --ftl=sepbit",
+            2,
+            vec!["what empty has planned is continued, and --ftl=sepbit cannot change that"],
+        ),
     ] {
         place.ftlab(command).fails(code, &parts);
     }
+}
+
+#[test]
+fn a_pack_does_what_its_volumes_do_side_by_side() {
+    let place = place();
+    let sizes: Vec<_> = (0..5).map(|of| format!("{of},{}KiB", 4 * 512 * (of + 2))).collect();
+    place.write("sizes.csv", sizes.join("\n"));
+    let packs =
+        "--ftl 1r-greedy,sepbit,nvme-fdp --sizes sizes.csv --pack 5 --by size,random:draws=2,alone";
+    let all = place.ftlab(&format!("fleet 1.csv 2.csv {packs} {DRIVE} --out packs"));
+    ok(&all);
+    assert!(
+        all.stdout.contains("1 by size; 1 by random, 2 times; 5, one for each volume"),
+        "{}",
+        all.stdout
+    );
+    // By size, volume v begins where those before it end; times never go back from line to line.
+    let moved = (0..REQUESTS).map(|number| {
+        let line = line(number);
+        let fields: Vec<_> = line.trim().split(',').collect();
+        let volume: u64 = fields[0].parse().unwrap();
+        let first: u64 = (0..volume).map(|before| 4096 * 512 * (before + 2)).sum();
+        let offset = fields[2].parse::<u64>().unwrap() + first;
+        format!("9,{},{offset},{},{}\n", fields[1], fields[3], fields[4])
+    });
+    place.write("moved.csv", moved.collect::<String>());
+    let alone = place.ftlab(
+        "run moved.csv --logical 40MiB --ftl 1r-greedy,sepbit --op 15% --pages-per-block 8 --json",
+    );
+    ok(&alone);
+    let cells = cells(&place, "packs");
+    for run in alone.json()["runs"].as_array().unwrap() {
+        let ftl = run["ftl"].as_str().unwrap().to_owned();
+        let packed = counts(&cells[&("size 1".into(), ftl.clone())]["run"]);
+        for name in ["host_writes", "relocations", "erases", "waf", "waf_last_tenth"] {
+            assert!(packed[name].is_number() && packed[name] == counts(run)[name], "{ftl}: {name}");
+        }
+    }
+    // A drive for each volume is what a fleet without packs has.
+    ok(&place.ftlab(&format!(
+        "fleet 1.csv 2.csv --ftl 1r-greedy,sepbit --sizes sizes.csv {DRIVE} --quiet --out single"
+    )));
+    let single = self::cells(&place, "single");
+    for volume in 0..5 {
+        let name = |drive: String| (drive, "sepbit".to_owned());
+        let packed = &cells[&name(format!("alone {}", volume + 1))];
+        assert_eq!(counts(&packed["run"]), counts(&single[&name(volume.to_string())]["run"]));
+    }
+    let totals = totals(&place, "packs");
+    assert_eq!((&totals["packs"], &totals["selected"]), (&8.into(), &5.into()));
+    let of = |order: &str, ftl: &str| {
+        let is_it = |of: &&Value| of["packed_by"] == order && of["ftl"] == ftl;
+        totals["ftls"].as_array().unwrap().iter().find(is_it).unwrap().clone()
+    };
+    assert_eq!(of("random", "sepbit")["waf_of_draws"].as_array().unwrap().len(), 2);
+    assert_eq!(of("size", "sepbit")["share_of_writes"], 1.0);
+    // The same volumes in another order of addresses do much the same; a handle for each does better than none.
+    let waf = |order: &str, ftl: &str| of(order, ftl)["waf_of_all"].as_f64().unwrap();
+    assert!((waf("random", "1r-greedy") / waf("size", "1r-greedy") - 1.0).abs() < 0.05);
+    for (text, code, part) in [
+        ("--pack 1", 2, "2..=512"),
+        ("--by age --pack 2", 2, "lifetime, size"),
+        ("--by size", 2, "--pack"),
+        ("--pack 2 --handles 17", 2, "1..=16"),
+    ] {
+        place.ftlab(&format!("fleet 1.csv --ftl sepbit --out wrong {text}")).fails(code, &[part]);
+    }
+    place.write("untimed.csv", "W,0,8\nW,8,8\n");
+    let untimed =
+        "fleet untimed.csv --format lpn-u32 --select all --ftl sepbit --pack 2 --out untimed";
+    place.ftlab(untimed).fails(2, &["merged by time", "leave --pack out"]);
 }
