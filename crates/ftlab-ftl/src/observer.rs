@@ -74,7 +74,7 @@ observer! {
         fn step_ends();
 
         /// A page-mapped FTL is about to choose victims: `policy` decides, and `drive` is what it decides on.
-        fn choice_begins(policy: &impl Policy, drive: &DriveState);
+        fn choice_begins(policy: &dyn Policy, drive: &DriveState);
 
         /// What was chosen after [`Self::choice_begins`], perhaps nothing.
         fn choice_ends(victims: &Victims);

@@ -81,7 +81,7 @@ impl Observer for StepRecorder {
         self.steps.push(Step::Move { lpn, from, to, stream });
     }
 
-    fn choice_begins(&mut self, policy: &impl Policy, drive: &DriveState) {
+    fn choice_begins(&mut self, policy: &dyn Policy, drive: &DriveState) {
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
         self.candidates = sealed

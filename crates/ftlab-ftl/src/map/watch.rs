@@ -71,7 +71,7 @@ impl<O: Observer> Observer for MapWatch<O> {
         self.below.step_ends();
     }
 
-    fn choice_begins(&mut self, policy: &impl Policy, drive: &DriveState) {
+    fn choice_begins(&mut self, policy: &dyn Policy, drive: &DriveState) {
         self.below.choice_begins(policy, drive);
     }
 

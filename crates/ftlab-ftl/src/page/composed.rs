@@ -119,6 +119,6 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
 }
 
 /// A victim rule is told nothing of a write.
-impl<P: PlacementEntry, V: VictimRule> Hinted for Composed<P, V> {
+impl<P: PlacementEntry + 'static, V: VictimRule + 'static> Hinted for Composed<P, V> {
     const HINTS: Option<Hints> = Some(P::HINTS);
 }

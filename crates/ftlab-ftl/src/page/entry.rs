@@ -52,7 +52,7 @@ entry_traits! {
 
 /// A policy of which the compiler knows what it asks for, so that the write path of one that asks for
 /// nothing has no trace of hints.
-pub trait Hinted: Policy {
+pub trait Hinted: Policy + 'static {
     /// What [`HostWrite::hint`](crate::page::HostWrite::hint) has to tell; none if only the running
     /// program knows, and then it tells whatever there is.
     const HINTS: Option<Hints>;

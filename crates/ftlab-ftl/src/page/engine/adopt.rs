@@ -11,7 +11,7 @@ use crate::stream::StreamId;
 use crate::{Counters, Observer, StreamCounters};
 use ftlab_flash::{BlockId, Flash, Lpn};
 
-impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
     /// Gets ready to adopt these blocks in this order.
     pub(super) fn expect_blocks(&mut self, blocks: &[BlockId]) {
         self.drive.order_free(blocks);

@@ -21,7 +21,7 @@ use crate::stream::StreamId;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Purpose};
 
-impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
     /// Does what is due after a host write to `stream`.
     #[cold]
     pub(super) fn run_background(

@@ -1,14 +1,14 @@
 //! The page-mapped engine as an [`Ftl`].
 
+use crate::page::Refreshed;
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::entry::Hinted;
 use crate::page::policy::{Hint, Hints, Lifetime};
-use crate::page::{Phase, Refreshed};
 use crate::{
     BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch,
     PageWrite, PlacementHandles, StreamUse,
 };
-use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
+use ftlab_flash::{Flash, Lpn, Ppn};
 use std::ops::Range;
 
 /// How many writes ahead a mapping entry is fetched: the wait for memory, in writes.
@@ -71,15 +71,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 
     fn block_uses(&self) -> Vec<BlockUse> {
-        let blocks = (0..self.drive.geometry().blocks()).map(BlockId);
-        let block_use = |block| match self.drive.phase(block) {
-            Phase::Free => BlockUse::Free,
-            Phase::Retired => BlockUse::Retired,
-            Phase::Open | Phase::Sealed | Phase::Victim => {
-                BlockUse::Holds(self.drive.frontier_of(block))
-            }
-        };
-        blocks.map(block_use).collect()
+        self.drive.block_uses()
     }
 
     fn retired_blocks(&self) -> u32 {
@@ -87,7 +79,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 
     fn count_read(&mut self, page: Ppn) -> Result<(), ErrorOf<Self>> {
-        self.count_host_read(page)
+        self.any().count_host_read(page)
     }
 
     fn refreshed(&self) -> Refreshed {
@@ -103,7 +95,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 
     fn renew_handle(&mut self, handle: u16) -> Result<bool, ErrorOf<Self>> {
-        self.renew_units(handle)
+        self.any().renew_units(handle)
     }
 
     fn memory_bytes(&self) -> MemoryBytes {

@@ -61,7 +61,7 @@ use crate::stream::StreamId;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Cause, Flash, Ppn, Purpose};
 
-impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
     /// Begins a collection in steps if there may be one. Whether the host write to `stream`, which had no
     /// room, need not wait for its end: it has room now, or may open a block of the reserve, because the
     /// collection pays it back.

@@ -5,7 +5,7 @@ use crate::page::policy::Policy;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Cause, Flash, Purpose};
 
-impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
     /// Calls for static wear levelling if `block`, which was erased, has too many erases.
     pub(super) fn watch_wear(&mut self, block: BlockId) {
         let threshold = self.config.wear.threshold;

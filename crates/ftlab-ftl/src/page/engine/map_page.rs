@@ -5,12 +5,12 @@ use crate::page::policy::Policy;
 use crate::{FtlError, Observer, PageWrite};
 use ftlab_flash::{Cause, Flash, Lpn};
 
-impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+impl<P: Policy + 'static, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Writes a page of the map. No host asked for it, so the write clock stands still.
     pub(crate) fn write_map_page(&mut self, lpn: Lpn) -> Result<(), FtlError<F::Error>> {
         debug_assert!(lpn.0 >= self.drive.logical_pages(), "page {lpn} is one of the host");
         if F::WEARS_OUT && self.is_read_only {
-            return Err(self.read_only());
+            return Err(self.any().read_only());
         }
         let purpose = Cause::Map.unawaited();
         self.put(PageWrite { purpose, ..PageWrite::by_host(lpn, &[]) })

@@ -21,8 +21,7 @@ use ftlab_flash::{BlockId, Flash};
 /// ```
 ///
 /// The write path is in `write.rs`, collection in `reclaim.rs`. Nothing is allocated after construction.
-pub struct PageMapped<P, F, O> {
-    pub(super) policy: P,
+pub struct PageMapped<P: ?Sized, F, O> {
     pub(super) flash: F,
     pub(super) observer: O,
     pub(super) drive: DriveState,
@@ -46,9 +45,42 @@ pub struct PageMapped<P, F, O> {
     pub(super) is_worn_unevenly: bool,
     /// If blocks are rewritten in time.
     pub(super) refreshing: Option<Box<Refreshing>>,
+    /// The last, so that the engine can forget its type: see [`Forgotten`].
+    pub(super) policy: P,
 }
 
-impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+/// A policy whose type the engine can forget.
+///
+/// What is done for each page is compiled for each policy. What is seldom done is compiled once: it is a method of
+/// `PageMapped<dyn Policy, F, O>`, and calls the policy through a table.
+pub trait Forgotten: Policy + 'static {
+    /// The engine with any policy.
+    fn any<F, O>(ftl: &mut PageMapped<Self, F, O>) -> &mut PageMapped<dyn Policy, F, O>;
+}
+
+impl<P: Policy + 'static> Forgotten for P {
+    #[inline]
+    fn any<F, O>(ftl: &mut PageMapped<Self, F, O>) -> &mut PageMapped<dyn Policy, F, O> {
+        ftl
+    }
+}
+
+impl Forgotten for dyn Policy {
+    #[inline]
+    fn any<F, O>(ftl: &mut PageMapped<Self, F, O>) -> &mut PageMapped<dyn Policy, F, O> {
+        ftl
+    }
+}
+
+impl<P: Forgotten + ?Sized, F, O> PageMapped<P, F, O> {
+    /// It, whatever its policy.
+    #[inline]
+    pub(super) fn any(&mut self) -> &mut PageMapped<dyn Policy, F, O> {
+        P::any(self)
+    }
+}
+
+impl<P: Policy + 'static, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// An erased drive, or the arithmetic why `config` is too small for the policy.
     pub fn new(
         policy: P,
@@ -56,20 +88,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         flash: F,
         observer: O,
     ) -> Result<Self, crate::ConfigError> {
-        let has_groups = policy.handles().is_some_and(|handles| handles.format().groups() > 1);
-        if has_groups && (F::WEARS_OUT || !config.is_plain()) {
-            return Err(crate::ConfigError::GroupsNeedForeground);
-        }
-        let streams = policy.streams();
-        let reserve_min = policy.reserve_blocks_min();
-        let geometry = config.geometry;
-        let mut drive = DriveState::new(&config, streams.clone());
-        policy.seen_as().into_iter().for_each(|seen_as| drive.show_as(seen_as));
-        if F::WEARS_OUT {
-            drive.retire_bad(|block| flash.is_bad(block));
-        }
-        let bad_blocks = drive.retired_blocks();
-        config.verify(&streams, reserve_min, bad_blocks)?;
+        let drive = drive_of::<F>(&policy, &config, &flash)?;
+        let (streams, geometry) = (drive.streams().len(), config.geometry);
         let mut ftl = Self {
             progress: Progress::default(),
             background_below: 0,
@@ -77,9 +97,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             is_read_only: false,
             is_worn_unevenly: false,
             refreshing: Refreshing::new(config.refresh, geometry.blocks()),
-            reserve_min,
-            has_groups,
-            counters: Counters::new(streams.len()),
+            reserve_min: policy.reserve_blocks_min(),
+            has_groups: has_groups(&policy),
+            counters: Counters::new(streams),
             drive,
             requester: StreamId(0),
             victims: Victims::new(geometry.blocks(), geometry.pages_per_block()),
@@ -88,9 +108,33 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             observer,
             config,
         };
-        ftl.schedule_background();
+        ftl.any().schedule_background();
         debug_assert!(ftl.reserve_min <= ftl.config.reserve_blocks, "verified");
-        debug_assert_eq!(ftl.drive.free_blocks() + bad_blocks, geometry.blocks());
         Ok(ftl)
     }
+}
+
+fn has_groups(policy: &dyn Policy) -> bool {
+    policy.handles().is_some_and(|handles| handles.format().groups() > 1)
+}
+
+/// The erased drive of a policy, or the arithmetic why `config` is too small for it.
+fn drive_of<F: Flash>(
+    policy: &dyn Policy,
+    config: &DriveConfig,
+    flash: &F,
+) -> Result<DriveState, crate::ConfigError> {
+    if has_groups(policy) && (F::WEARS_OUT || !config.is_plain()) {
+        return Err(crate::ConfigError::GroupsNeedForeground);
+    }
+    let streams = policy.streams();
+    let mut drive = DriveState::new(config, streams.clone());
+    policy.seen_as().into_iter().for_each(|seen_as| drive.show_as(seen_as));
+    if F::WEARS_OUT {
+        drive.retire_bad(|block| flash.is_bad(block));
+    }
+    let bad_blocks = drive.retired_blocks();
+    config.verify(&streams, policy.reserve_blocks_min(), bad_blocks)?;
+    debug_assert_eq!(drive.free_blocks() + bad_blocks, config.geometry.blocks());
+    Ok(drive)
 }

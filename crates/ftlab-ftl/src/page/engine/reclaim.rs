@@ -1,7 +1,7 @@
 //! Garbage collection: victims are chosen, their valid pages moved, and they are erased.
 
 use crate::page::Phase;
-use crate::page::engine::page_mapped::PageMapped;
+use crate::page::engine::page_mapped::{Forgotten, PageMapped};
 use crate::page::handle_streams::Handles;
 use crate::page::policy::{Policy, Relocation};
 use crate::stream::StreamId;
@@ -14,7 +14,7 @@ const LOOKED_UP: u32 = 32;
 /// Pages that move between two rounds of looking up: no more than memory accesses that can be under way.
 const STEP: u32 = 8;
 
-impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+impl<P: Forgotten + ?Sized, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// One collection that has to succeed, or the rest of the one that is under way. Each frees at
     /// least one invalid page, of which there is a finite number, and [`DriveConfig::verify`] saw to it
     /// that they suffice: so this comes to an end.
@@ -22,9 +22,10 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.observer.collection_begins();
         if self.progress.is_under_way() {
             debug_assert!(!self.victims.is_empty());
-            self.complete(purpose)?;
+            self.any().complete(purpose)?;
         } else {
-            self.select(self.drive.pages_per_block(), true)?;
+            let most = self.drive.pages_per_block();
+            self.any().select(most, true)?;
             self.reclaim_victims(purpose)?;
         }
         debug_assert!(!self.progress.is_under_way());
@@ -32,6 +33,116 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
+    /// Collects the blocks that were selected.
+    pub(super) fn reclaim_victims(&mut self, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
+        let erased = |ftl: &Self| ftl.counters.erases() + u64::from(ftl.drive.retired_blocks());
+        let before = erased(self);
+        self.counters.collections += u64::from(!self.victims.is_empty());
+        for index in 0..self.victims.blocks().len() {
+            self.reclaim(self.victims.blocks()[index], purpose)?;
+        }
+        debug_assert_eq!(erased(self) - before, self.victims.blocks().len() as u64);
+        Ok(())
+    }
+
+    /// Moves the valid pages of `victim` and erases it.
+    pub(super) fn reclaim(
+        &mut self,
+        victim: BlockId,
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
+        let from = self.drive.frontier_of(victim);
+        let moved = self.drive.valid_pages(victim);
+        debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
+        self.observer.collection(victim, from, moved, purpose.cause);
+        match self.policy.handles().map_or(1, Handles::luns) {
+            1 => self.move_in_order(victim, from, moved, purpose)?,
+            luns => self.any().move_by_luns(victim, from, luns, purpose)?,
+        }
+        debug_assert_eq!(self.drive.valid_pages(victim), moved, "an earlier copy counts until now");
+        self.drive.vacate(victim);
+        self.counters.streams[from.index()].relocations += u64::from(moved);
+        self.any().erase(victim, purpose)
+    }
+
+    /// Moves the valid pages of `victim`, of which there are `moved`, in page order.
+    #[inline]
+    fn move_in_order(
+        &mut self,
+        victim: BlockId,
+        from: StreamId,
+        moved: u32,
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
+        self.drive.prefetch_first_owners(victim);
+        let mut walk = self.drive.valid_pages_of(victim);
+        let mut upcoming = [(Ppn(0), Lpn(0)); LOOKED_UP as usize];
+        let mut looked_up = 0;
+        for step in (0..moved).step_by(STEP as usize) {
+            let until = moved.min(step.saturating_add(LOOKED_UP));
+            for index in looked_up..until {
+                let page = walk.next(&self.drive);
+                upcoming[(index % LOOKED_UP) as usize] = (page, self.fetch(page, victim));
+            }
+            looked_up = until;
+            for index in step..moved.min(step.saturating_add(STEP)) {
+                let (page, lpn) = upcoming[(index % LOOKED_UP) as usize];
+                self.relocate(page, lpn, victim, from, purpose)
+                    .inspect_err(|_| self.drive.recount(victim))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fetches what is to be asked about a valid page of a victim, and returns what it holds.
+    #[inline]
+    pub(super) fn fetch(&self, page: Ppn, victim: BlockId) -> Lpn {
+        let lpn = self.drive.owner(page);
+        self.drive.prefetch_mapping(lpn);
+        self.policy.fetch_ahead(lpn, victim);
+        lpn
+    }
+
+    /// Moves one valid page of `victim`, which holds `lpn`; its pages are of stream `from`. Returns the
+    /// stream that it went to.
+    #[expect(clippy::inline_always, reason = "called for each page")]
+    #[inline(always)]
+    pub(super) fn relocate(
+        &mut self,
+        source: Ppn,
+        lpn: Lpn,
+        victim: BlockId,
+        from: StreamId,
+        purpose: Purpose,
+    ) -> Result<StreamId, FtlError<F::Error>> {
+        debug_assert_eq!(self.drive.owner(source), lpn);
+        debug_assert_eq!(self.drive.flash_page(lpn), Some(source), "page {lpn} has moved already");
+        debug_assert_eq!(self.drive.frontier_of(victim), from);
+        let relocation = Relocation::new(lpn, victim, from);
+        let mut stream = self.policy.place_relocation(relocation, &self.drive);
+        if !self.drive.has_room(stream) {
+            stream = self.any().room_for_relocation(stream)?;
+        }
+        let mut to = self.drive.next_page(stream);
+        let page = Page::copy(lpn, source);
+        while let Err(error) = self.flash.program(to, page, purpose) {
+            self.any().give_up(stream, error)?;
+            self.any().open(stream)?;
+            to = self.drive.next_page(stream);
+        }
+        self.drive.append(stream, lpn);
+        self.policy.on_moved(source, to);
+        debug_assert_eq!(self.drive.flash_page(lpn), Some(to));
+        debug_assert_ne!(self.drive.block_of(to), victim);
+        self.observer.relocation(lpn, source, to, stream);
+        if !self.drive.has_room(stream) {
+            self.any().seal(stream);
+        }
+        Ok(stream)
+    }
+}
+
+impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
     /// Lets the policy choose among blocks with at most `valid_pages_max` valid pages; if the
     /// collection is `needed`, with an invalid page among them.
     pub(super) fn select(
@@ -63,67 +174,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         debug_assert!(self.are_eligible(most), "victims {:?}", self.victims);
         debug_assert!(!self.victims.is_empty() || !self.policy.wants_collection());
-    }
-
-    /// Collects the blocks that were selected.
-    pub(super) fn reclaim_victims(&mut self, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
-        let erased = |ftl: &Self| ftl.counters.erases() + u64::from(ftl.drive.retired_blocks());
-        let before = erased(self);
-        self.counters.collections += u64::from(!self.victims.is_empty());
-        for index in 0..self.victims.blocks().len() {
-            self.reclaim(self.victims.blocks()[index], purpose)?;
-        }
-        debug_assert_eq!(erased(self) - before, self.victims.blocks().len() as u64);
-        Ok(())
-    }
-
-    /// Moves the valid pages of `victim` and erases it.
-    pub(super) fn reclaim(
-        &mut self,
-        victim: BlockId,
-        purpose: Purpose,
-    ) -> Result<(), FtlError<F::Error>> {
-        let from = self.drive.frontier_of(victim);
-        let moved = self.drive.valid_pages(victim);
-        debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
-        self.observer.collection(victim, from, moved, purpose.cause);
-        match self.policy.handles().map_or(1, Handles::luns) {
-            1 => self.move_in_order(victim, from, moved, purpose)?,
-            luns => self.move_by_luns(victim, from, luns, purpose)?,
-        }
-        debug_assert_eq!(self.drive.valid_pages(victim), moved, "an earlier copy counts until now");
-        self.drive.vacate(victim);
-        self.counters.streams[from.index()].relocations += u64::from(moved);
-        self.erase(victim, purpose)
-    }
-
-    /// Moves the valid pages of `victim`, of which there are `moved`, in page order.
-    #[inline]
-    fn move_in_order(
-        &mut self,
-        victim: BlockId,
-        from: StreamId,
-        moved: u32,
-        purpose: Purpose,
-    ) -> Result<(), FtlError<F::Error>> {
-        self.drive.prefetch_first_owners(victim);
-        let mut walk = self.drive.valid_pages_of(victim);
-        let mut upcoming = [(Ppn(0), Lpn(0)); LOOKED_UP as usize];
-        let mut looked_up = 0;
-        for step in (0..moved).step_by(STEP as usize) {
-            let until = moved.min(step.saturating_add(LOOKED_UP));
-            for index in looked_up..until {
-                let page = walk.next(&self.drive);
-                upcoming[(index % LOOKED_UP) as usize] = (page, self.fetch(page, victim));
-            }
-            looked_up = until;
-            for index in step..moved.min(step.saturating_add(STEP)) {
-                let (page, lpn) = upcoming[(index % LOOKED_UP) as usize];
-                self.relocate(page, lpn, victim, from, purpose)
-                    .inspect_err(|_| self.drive.recount(victim))?;
-            }
-        }
-        Ok(())
     }
 
     /// Moves the valid pages of `victim` one LUN after the other: page i of a unit is on LUN i mod `luns`.
@@ -172,53 +222,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.policy.on_block_erased(victim, &self.drive);
         self.counters.streams[self.drive.frontier_of(victim).index()].erases += 1;
         Ok(())
-    }
-
-    /// Fetches what is to be asked about a valid page of a victim, and returns what it holds.
-    #[inline]
-    pub(super) fn fetch(&self, page: Ppn, victim: BlockId) -> Lpn {
-        let lpn = self.drive.owner(page);
-        self.drive.prefetch_mapping(lpn);
-        self.policy.fetch_ahead(lpn, victim);
-        lpn
-    }
-
-    /// Moves one valid page of `victim`, which holds `lpn`; its pages are of stream `from`. Returns the
-    /// stream that it went to.
-    #[expect(clippy::inline_always, reason = "called for each page")]
-    #[inline(always)]
-    pub(super) fn relocate(
-        &mut self,
-        source: Ppn,
-        lpn: Lpn,
-        victim: BlockId,
-        from: StreamId,
-        purpose: Purpose,
-    ) -> Result<StreamId, FtlError<F::Error>> {
-        debug_assert_eq!(self.drive.owner(source), lpn);
-        debug_assert_eq!(self.drive.flash_page(lpn), Some(source), "page {lpn} has moved already");
-        debug_assert_eq!(self.drive.frontier_of(victim), from);
-        let relocation = Relocation::new(lpn, victim, from);
-        let mut stream = self.policy.place_relocation(relocation, &self.drive);
-        if !self.drive.has_room(stream) {
-            stream = self.room_for_relocation(stream)?;
-        }
-        let mut to = self.drive.next_page(stream);
-        let page = Page::copy(lpn, source);
-        while let Err(error) = self.flash.program(to, page, purpose) {
-            self.give_up(stream, error)?;
-            self.open(stream)?;
-            to = self.drive.next_page(stream);
-        }
-        self.drive.append(stream, lpn);
-        self.policy.on_moved(source, to);
-        debug_assert_eq!(self.drive.flash_page(lpn), Some(to));
-        debug_assert_ne!(self.drive.block_of(to), victim);
-        self.observer.relocation(lpn, source, to, stream);
-        if !self.drive.has_room(stream) {
-            self.seal(stream);
-        }
-        Ok(stream)
     }
 
     /// Opens a block for `stream`; if none is free, the page goes to another stream that has room.

@@ -16,7 +16,7 @@ use crate::page::policy::Policy;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Cause, Flash, Ppn, Purpose};
 
-impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
     /// The host has read a page; rewrites its block if that was once too often.
     pub(super) fn count_host_read(&mut self, page: Ppn) -> Result<(), FtlError<F::Error>> {
         let Some(refreshing) = &mut self.refreshing else { return Ok(()) };

@@ -1,12 +1,12 @@
 //! What the host may ask of placement handles.
 
-use crate::page::engine::page_mapped::PageMapped;
+use crate::page::engine::page_mapped::{Forgotten, PageMapped};
 use crate::page::policy::Policy;
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
 use ftlab_flash::{Cause, Flash};
 
-impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
     /// Moves the handle to fresh units: what is left of its open blocks is given up, and counts as invalid.
     /// False if there is no such handle.
     pub(crate) fn renew_units(&mut self, handle: u16) -> Result<bool, FtlError<F::Error>> {
@@ -22,11 +22,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(true)
     }
 
-    /// The streams of host writes by `handle`; none if there is no such handle.
-    pub(crate) fn host_streams(&self, handle: u16) -> Option<Vec<StreamId>> {
-        self.policy.handles()?.host_streams(handle)
-    }
-
     fn close_early(&mut self, stream: StreamId) {
         let (block, pages) = self.drive.give_up(stream);
         self.policy.on_pages_lost(block, pages, &self.drive);
@@ -35,5 +30,12 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         self.seal(stream);
         debug_assert!(!self.drive.has_room(stream));
+    }
+}
+
+impl<P: Forgotten + ?Sized, F: Flash, O: Observer> PageMapped<P, F, O> {
+    /// The streams of host writes by `handle`; none if there is no such handle.
+    pub(crate) fn host_streams(&self, handle: u16) -> Option<Vec<StreamId>> {
+        self.policy.handles()?.host_streams(handle)
     }
 }

@@ -90,11 +90,11 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
         counters: &Counters,
         erases: &[u32],
     ) {
-        self.expect_blocks(blocks);
-        self.continue_counts(mapped, counters, erases);
+        self.any().expect_blocks(blocks);
+        self.any().continue_counts(mapped, counters, erases);
     }
 
     fn adopt(&mut self, block: BlockId, owners: &[u32]) {
-        self.adopt_block(block, owners);
+        self.any().adopt_block(block, owners);
     }
 }

@@ -16,7 +16,7 @@ use crate::stream::StreamId;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Cause, Flash, Purpose};
 
-impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
     /// Closes the open block of `stream`, of which a page could not be programmed; any other error is
     /// returned.
     #[cold]

@@ -1,19 +1,19 @@
 //! The write path, and what else the host may ask for.
 
 use crate::page::Phase;
-use crate::page::engine::page_mapped::PageMapped;
+use crate::page::engine::page_mapped::{Forgotten, PageMapped};
 use crate::page::policy::{HostWrite, Policy};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer, PageWrite};
 use ftlab_flash::{Cause, Flash, Lpn, Purpose};
 
-impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+impl<P: Forgotten + ?Sized, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Writes one page; the write path.
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
     pub(crate) fn write_one(&mut self, write: PageWrite<'_>) -> Result<(), FtlError<F::Error>> {
         if F::WEARS_OUT && self.is_read_only {
-            return Err(self.read_only());
+            return Err(self.any().read_only());
         }
         let lpn = write.page.lpn;
         debug_assert!(lpn.0 < self.drive.logical_pages(), "page {lpn} is beyond the drive");
@@ -33,7 +33,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         let mut to = self.drive.next_page(stream);
         while let Err(error) = self.flash.program(to, write.page, write.purpose) {
-            self.give_up(stream, error)?;
+            self.any().give_up(stream, error)?;
             self.make_room(stream, write.before())?;
             to = self.drive.next_page(stream);
         }
@@ -47,10 +47,10 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         debug_assert_eq!(self.drive.flash_page(lpn), Some(to));
         self.observer.host_write(lpn, to, stream);
         if !self.drive.has_room(stream) {
-            self.seal(stream);
+            self.any().seal(stream);
         }
         if self.drive.free_blocks() < self.background_below || self.policy.wants_collection() {
-            self.run_background(stream, write.after())?;
+            self.any().run_background(stream, write.after())?;
         }
         debug_assert!(self.drive.mapped_pages() <= self.drive.all_pages());
         Ok(())
@@ -89,13 +89,23 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     fn make_room(&mut self, stream: StreamId, purpose: Purpose) -> Result<(), FtlError<F::Error>> {
         debug_assert!(!self.drive.has_room(stream));
         self.requester = stream;
-        while !self.drive.has_room(stream)
-            && self.drive.free_blocks() <= self.blocks_out_of_reach(stream)
-            && !self.may_proceed(stream, purpose)?
-        {
+        while self.any().has_to_collect(stream, purpose)? {
             self.collect(purpose)?;
         }
-        if self.drive.has_room(stream) { Ok(()) } else { self.open(stream) }
+        if self.drive.has_room(stream) { Ok(()) } else { self.any().open(stream) }
+    }
+}
+
+impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
+    /// Whether a host write to `stream` has to wait for a collection.
+    fn has_to_collect(
+        &mut self,
+        stream: StreamId,
+        purpose: Purpose,
+    ) -> Result<bool, FtlError<F::Error>> {
+        let is_short = !self.drive.has_room(stream)
+            && self.drive.free_blocks() <= self.blocks_out_of_reach(stream);
+        Ok(is_short && !self.may_proceed(stream, purpose)?)
     }
 
     /// Free blocks that a host write to `stream` may not open: the reserve, and those kept for others. Reclaim
