@@ -7,8 +7,9 @@
 //! - A drive collects a unit at once, which spans all LUNs. It has 2,048 of them, unless their size is given. That is what
 //!   drive A of docs/real-drives.md has (3.75 GB of 7.68 TB); drive B has 512 (7.5 GB of 3.84 TB). Answers therefore span
 //!   units of half and of double the size.
-//! - A unit of the model has 128 pages at least, and the model 262,144 pages at least: of coarser units, how full one is
-//!   has too few values, and streams that are open take a visible part of what is spare.
+//! - The model has 262,144 pages at least, and its unit 64 pages: of coarser units, how full one is has too few values, and
+//!   streams that are open take a visible part of what is spare. Up to 4,096 units, their number leaves the size of the
+//!   model as it is, so that units of half and of double the size are asked about under the same writes.
 //! - A trace of fewer pages is repeated side by side, in as many copies as the model has room for. So what it writes covers
 //!   the capacity of the drive, as it does where the application has grown to the size of the drive.
 //! - A trace of more pages runs as it is, with units that are as much larger.
@@ -36,7 +37,10 @@ const USUAL_UNITS: u32 = 2048;
 const UNITS: std::ops::RangeInclusive<u64> = 64..=65_536;
 
 /// Pages of a unit of a model, at least.
-const UNIT_PAGES_MIN: u32 = 128;
+const UNIT_PAGES_MIN: u32 = 64;
+
+/// Pages of a block below which a drive is no model of one that can be bought.
+const BLOCK_PAGES_FEW: u32 = 128;
 
 /// Pages of a model, at least.
 const MODEL_PAGES: u64 = 262_144;
@@ -315,7 +319,7 @@ impl Model {
 /// What to keep in mind of a drive whose blocks are much smaller than those of a real one.
 pub fn small_blocks(drive: &DriveSummary) -> Option<String> {
     let DriveSummary { pages_per_block, page_bytes, logical_bytes, .. } = *drive;
-    (pages_per_block < UNIT_PAGES_MIN).then(|| {
+    (pages_per_block < BLOCK_PAGES_FEW).then(|| {
         format!(
             "The drive is {} in blocks of {} pages ({}), far from one that can be bought, and the answer depends on that: \
              name the drive that you mean (--drive \"7.68TB, 7%\").",
@@ -402,13 +406,14 @@ mod tests {
         let generator = Workload::parse("zipf", OpenOptions::default()).unwrap();
         assert_eq!(size("7.68TB", &generator), (262_144, 128, 1));
         assert_eq!(size("3.84TB, 7.5GB", &generator), (262_144, 512, 1));
-        assert_eq!(size("7.68TB, 1.875GB", &generator), (524_288, 128, 1));
-        // 27 copies of 10,000 pages; on a drive of twice the units, 53.
+        assert_eq!(size("7.68TB, 1.875GB", &generator), (262_144, 64, 1));
+        assert_eq!(size("7.68TB, 468.75MB", &generator), (1_048_576, 64, 1));
+        // 27 copies of 10,000 pages, whatever the units.
         let small = trace(10_000, 1000);
         assert_eq!(size("7.68TB", &small), (270_000, 131, 27));
-        assert_eq!(size("7.68TB, 1.875GB", &small), (530_000, 129, 53));
+        assert_eq!(size("7.68TB, 1.875GB", &small), (270_000, 65, 27));
         let copies = class("7.68TB").model(&small, 4096, 1).unwrap();
-        assert_eq!(size("7.68TB, 1.875GB", &copies.workload), (530_000, 129, 53));
+        assert_eq!(size("7.68TB, 1.875GB", &copies.workload), (270_000, 65, 27));
         assert_eq!(size("7.68TB", &trace(300_000, 1000)), (300_000, 146, 1));
     }
 

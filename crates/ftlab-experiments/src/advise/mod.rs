@@ -2,7 +2,7 @@
 //!
 //! More spare flash lowers write amplification, and costs. Every FTL runs over the workload on drives
 //! with more and more over-provisioning; between the last drive that misses the target and the first
-//! that meets it, the number of erase blocks is halved until it is known to a quarter of a percent of the
+//! that meets it, the number of erase blocks is [searched](search) until it is known to a quarter of a percent of the
 //! logical capacity. Curves fall, but for the noise of a few blocks.
 //!
 //! An answer is as good as its evidence: a trace is read first for how much it says, runs last until write
@@ -16,6 +16,7 @@ mod evidence;
 mod life;
 mod real_answer;
 mod real_drive;
+mod search;
 mod slo;
 
 pub use choice::{Choice, Role};
@@ -27,6 +28,7 @@ pub use slo::{Slo, timing_at};
 
 use circumstance::circumstances;
 use life::TERABYTE;
+use search::{Bracket, Tried, expected};
 
 use crate::parallel::{Stop, Until, lock, parallel, when_it_fits};
 use ftlab_ftl::registry;
@@ -44,9 +46,12 @@ use std::cmp::Ordering;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Shares of an over-provisioning that meets a target, to find one that misses it; and multiples of one that misses it.
-const AROUND_LESS: [f64; 5] = [0.9, 0.75, 0.5, 0.25, 0.1];
-const AROUND_MORE: [f64; 5] = [1.1, 1.35, 2.0, 4.0, 8.0];
+/// How much more or less over-provisioning is tried at once, and how far from what is expected to meet a target just, so
+/// that the next drive is on its other side.
+const STRIDE_MAX: f64 = 4.0;
+const STRIDE_BEYOND: f64 = 1.07;
+/// The least that is tried, as a share of the first.
+const AROUND_LEAST: f64 = 0.1;
 
 /// What the over-provisioning is known to, as a share of the logical capacity.
 const RESOLUTION: f64 = 0.0025;
@@ -528,22 +533,38 @@ impl Question {
         others.iter().zip(found.chunks(ftls.len().max(1))).map(under).collect()
     }
 
-    /// Drives from small to large, and no further than to the first that meets the target; none without a target.
+    /// Drives from small to large, and no further than to the first that meets the target; none without a target. It
+    /// begins with the over-provisioning that the real drive has, and leaves out what will miss the target as far as is
+    /// known by then.
     fn up_to_the_target(
         &self,
         ftl: &Spec,
         point: &(dyn Fn(&Spec, Physical) -> Result<Point, SimError> + Sync),
     ) -> Curve {
-        let mut found = Vec::new();
-        if let Some(target) = self.target {
-            for op in &self.op_ratios {
-                found.push(point(ftl, Physical::OverProvisioning(*op)));
-                let last = found.last().and_then(|found| found.as_ref().ok());
-                if last.is_some_and(|point| target.is_met_by(point)) {
-                    break;
-                }
-            }
+        let ops: Vec<f64> = self.op_ratios.iter().map(|op| op.0).collect();
+        let begin = self.as_it_is().and_then(|has| ops.iter().position(|op| *op >= has.0));
+        let mut next = (!ops.is_empty() && self.target.is_some()).then(|| begin.unwrap_or(0));
+        let mut found: Vec<(usize, Result<Point, SimError>)> = Vec::new();
+        let mut last: Option<Tried> = None;
+        while let Some(at) = next {
+            let op = Share(ops[at]);
+            let of = point(ftl, Physical::OverProvisioning(op));
+            let tried = self.tried(op.0, of.as_ref().ok());
+            let is_met = of.as_ref().is_ok_and(|point| self.is_met(point));
+            found.push((at, of));
+            let enough = expected(tried, last).unwrap_or(op.0);
+            let is_new = |at: &usize| found.iter().all(|(known, _)| known != at);
+            let is_enough = |at: &usize| ops[*at] * STRIDE_BEYOND >= enough;
+            next = if is_met {
+                at.checked_sub(1).filter(is_new).filter(is_enough)
+            } else {
+                let more = (at + 1..ops.len()).find(is_enough).or(ops.len().checked_sub(1));
+                more.filter(|more| *more > at).filter(is_new)
+            };
+            last = Some(tried);
         }
+        found.sort_by_key(|(at, _)| *at);
+        let found: Vec<_> = found.into_iter().map(|(_, of)| of).collect();
         self.curve(ftl, &found, point)
     }
 
@@ -555,26 +576,43 @@ impl Question {
         point: &(dyn Fn(&Spec, Physical) -> Result<Point, SimError> + Sync),
     ) -> Curve {
         let most = self.op_ratios.last().map_or(start, |op| op.0).max(start);
-        let at = |op: f64| point(ftl, Physical::OverProvisioning(Share(op.min(most))));
-        let is_met = |found: &Result<Point, SimError>| {
-            let target = self.target.zip(found.as_ref().ok());
-            target.is_some_and(|(target, point)| target.is_met_by(point))
-        };
-        let first = at(start);
-        let was_met = is_met(&first);
-        let factors = if was_met { AROUND_LESS } else { AROUND_MORE };
-        let mut found = vec![first];
-        for factor in factors {
-            found.push(at(start * factor));
-            let turns = found.last().is_some_and(|last| is_met(last) != was_met);
-            if turns || start * factor >= most {
+        let least = start * AROUND_LEAST;
+        let mut found: Vec<(f64, Result<Point, SimError>)> = Vec::new();
+        let (mut op, mut last) = (start, None);
+        let mut was_met = None;
+        loop {
+            let of = point(ftl, Physical::OverProvisioning(Share(op)));
+            let tried = self.tried(op, of.as_ref().ok());
+            let is_met = of.as_ref().is_ok_and(|point| self.is_met(point));
+            found.push((op, of));
+            let turns = was_met.is_some_and(|was| was != is_met);
+            if turns || if is_met { op <= least } else { op >= most } {
                 break;
             }
+            was_met = Some(is_met);
+            let enough = expected(tried, last);
+            last = Some(tried);
+            op = if is_met {
+                let enough = enough.unwrap_or(op) / STRIDE_BEYOND;
+                enough.clamp(op / STRIDE_MAX, op / STRIDE_BEYOND).max(least)
+            } else {
+                let enough = enough.unwrap_or(op * STRIDE_MAX) * STRIDE_BEYOND;
+                enough.clamp(op * STRIDE_BEYOND, op * STRIDE_MAX).min(most)
+            };
         }
-        if was_met {
-            found.reverse();
-        }
+        found.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let found: Vec<_> = found.into_iter().map(|(_, of)| of).collect();
         self.curve(ftl, &found, point)
+    }
+
+    fn is_met(&self, point: &Point) -> bool {
+        self.target.is_some_and(|target| target.is_met_by(point))
+    }
+
+    /// What is known of a drive, whose run may have failed.
+    fn tried(&self, op: f64, point: Option<&Point>) -> Tried {
+        let gap = self.target.zip(point).and_then(|(target, point)| target.gap(point));
+        Tried { op: point.map_or(op, |point| point.op_ratio), gap }
     }
 
     fn experiment(&self, ftl: &Spec, physical: Physical) -> Experiment {
@@ -634,23 +672,26 @@ impl Question {
         let refused = found.iter().find_map(|found| found.as_ref().err().map(ToString::to_string));
         let mut points: Vec<Point> =
             found.iter().filter_map(|found| found.as_ref().ok()).copied().collect();
-        let is_met = |point: &Point| self.target.is_some_and(|target| target.is_met_by(point));
-        let needs = points.iter().position(is_met).map(|first| {
+        let needs = points.iter().position(|point| self.is_met(point)).map(|first| {
             let mut met = points[first];
             // Without spare blocks no FTL works.
             let data_blocks = f64::from(met.blocks) / (1.0 + met.op_ratio);
-            let mut missed =
-                first.checked_sub(1).map_or(data_blocks as u32, |before| points[before].blocks);
-            let step = (RESOLUTION * data_blocks) as u32;
-            while met.blocks - missed > step.max(1) {
-                let middle = missed + (met.blocks - missed) / 2;
-                match point(ftl, Physical::Blocks(middle)) {
-                    Ok(found) => {
-                        points.push(found);
-                        if is_met(&found) { met = found } else { missed = middle }
-                    }
-                    Err(_) => missed = middle,
-                }
+            let before = first.checked_sub(1).map(|before| points[before]);
+            let missed = before.map_or(data_blocks as u32, |point| point.blocks);
+            let op = |blocks: u32| f64::from(blocks) / data_blocks - 1.0;
+            let mut bracket = Bracket {
+                missed: (missed, self.tried(op(missed), before.as_ref())),
+                met: (met.blocks, self.tried(met.op_ratio, Some(&met))),
+                data_blocks,
+                step: ((RESOLUTION * data_blocks) as u32).max(1),
+                slow: 0,
+            };
+            while let Some(blocks) = bracket.next() {
+                let found = point(ftl, Physical::Blocks(blocks)).ok();
+                let is_met = found.as_ref().is_some_and(|found| self.is_met(found));
+                bracket = bracket.with(blocks, self.tried(op(blocks), found.as_ref()), is_met);
+                points.extend(found);
+                met = found.filter(|_| is_met).unwrap_or(met);
             }
             met
         });
