@@ -11,6 +11,8 @@ mkdir -p database
 cat > load.sh <<'LOAD'
 {
     echo 'PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 256;'
+    # Synchronised at checkpoints: the same writes, in seconds.
+    echo 'PRAGMA synchronous = NORMAL;'
     echo 'CREATE TABLE account (id INTEGER PRIMARY KEY, balance INTEGER, filler TEXT);'
     echo "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
           INSERT INTO account SELECT i, 0, hex(randomblob(50)) FROM n;"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A researcher: a figure for a paper. Two FTLs over two skews with three seeds, as lines with error bars, in PDF, as wide
-# as a column; and the works to cite. Writes to the current directory; $1 is the logical size of the drive.
+# A researcher: a figure for a paper. Three FTLs over four skews with three seeds, as lines with error bars, in PDF, as
+# wide as a column; and the works to cite. Writes to the current directory; $1 is the logical size of the drive.
 set -e
 ftlab=${FTLAB:-ftlab} logical=${1:-1GiB}
 

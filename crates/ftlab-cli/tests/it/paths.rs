@@ -57,7 +57,7 @@ fn a_researcher_gets_a_figure_for_a_paper() {
 #[test]
 fn a_firmware_engineer_learns_what_waits_and_what_handles_bring() {
     let place = Place::new();
-    let text = run(&place, "firmware.sh", "512MiB");
+    let text = run(&place, "firmware.sh", "512MiB 2");
     for part in ["1r-greedy, reads, p99", "NVMe statistics", "handle"] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
