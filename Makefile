@@ -16,7 +16,7 @@ PREFIX ?= /usr/local
 TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep build-times golden release reproduce hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
+.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep build-times golden release reproduce hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest scoreboard docs docs-figures docs-outputs setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -57,7 +57,10 @@ $(VENV)/requirements.lock: python/requirements.lock | setup-python
 test-python: python ## runs lints, type checks and tests of the Python package
 	$(VENV)/bin/ruff format --check python
 	$(VENV)/bin/ruff check python
-	$(VENV)/bin/pytest --quiet --numprocesses logical
+	$(VENV)/bin/pytest --quiet -rs --numprocesses logical
+
+docs-outputs: python ## writes the outputs in README.md and docs/ again, from the commands above them; check the diff
+	FTLAB_WRITE_DOCS=1 $(VENV)/bin/pytest --quiet -rs python/tests/test_docs.py -k 'shows_what'
 
 check: setup-system ## runs the lints and builds the Rust documentation
 	$(CARGO) fmt --all --check

@@ -1,14 +1,13 @@
 """The examples on the pages of commands, run when the site is built."""
 
 import json
-import os
 import shutil
-import subprocess
 import tempfile
 import textwrap
 import tomllib
 from pathlib import Path
 
+from console import run
 from sphinx.errors import ExtensionError
 
 DOCS = Path(__file__).parent.parent
@@ -18,9 +17,6 @@ TRACE = DOCS.parent / "demo" / "tpcc-mariadb.parquet"
 
 # A page has no fewer.
 LEAST = 2
-
-# What a shell says of a program whose reader, such as head, has seen enough.
-BROKEN_PIPE = 141
 
 
 def example_pages(ftlab, commands, generated, version):
@@ -53,7 +49,7 @@ def examples_of(name, examples, ftlab, place, generated):
     for number, example in enumerate(examples):
         output = example.get("output")
         if output is None:
-            output = run(example["command"], ftlab, place)
+            output = printed(example["command"], ftlab, place)
         text = f"$ {lines_of(example['command'])}\n{output}".rstrip()
         parts += [example["says"], f"```console\n{text}\n```"]
         if "figure" in example:
@@ -68,13 +64,8 @@ def lines_of(command):
     return " \\\n    ".join(textwrap.wrap(command, 88, break_long_words=False, break_on_hyphens=False))
 
 
-def run(command, ftlab, place):
-    """What a command prints, as a terminal shows it."""
-    environment = os.environ | {"PATH": f"{Path(ftlab).parent}:{os.environ['PATH']}", "COLUMNS": "100"}
-    shell = ["bash", "-o", "pipefail", "-c", command]
-    done = subprocess.run(
-        shell, cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    if done.returncode not in (0, BROKEN_PIPE):
-        raise ExtensionError(f"{command}: {done.stdout}")
-    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
+def printed(command, ftlab, place):
+    try:
+        return run(command, ftlab, place)
+    except RuntimeError as error:
+        raise ExtensionError(str(error)) from error
