@@ -98,6 +98,7 @@ class GrowingMariaDb(MariaDb):
 
     threads = 16
     waits = "transactions"
+    short_sizes = ()
     pool, log = "24M", "16M"
     client, reports = None, None
 
@@ -510,4 +511,7 @@ def main(options) -> list[dict]:
     need(*NEEDS, *PROGRAMS, "db_bench", root=True)
     if options.short:
         options.ftls, options.jobs = "1r-greedy,2r-fifo", 2
+    if options.short and "FTLAB_TEST_ALL" not in os.environ:
+        loads = loads[:1]
+        options.ftls = "2r-fifo" if loads == [FourTenants] else options.ftls
     return [measure(options, kind) for kind in loads]

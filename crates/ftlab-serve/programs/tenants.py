@@ -15,7 +15,7 @@ class Tenants(Database):
     def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)
         places = [self.place.with_name(f"tenant-{number}") for number in range(4)]
-        self.tenants = [MariaDb(place, self.outside, True) for place in places]
+        self.tenants = [MariaDb(place, self.outside, self.short) for place in places]
 
     def create(self) -> None:
         for tenant in self.tenants:
