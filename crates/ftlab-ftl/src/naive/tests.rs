@@ -62,7 +62,7 @@ const VARIANTS: [&str; 76] = [
     "hazard:pages=off",
     "hazard:pages=on",
     "hazard:run=1,merge=0",
-    "hazard:common=30,epoch=0.2",
+    "hazard:prior=0.2,epoch=0.2",
     "hazard:run=4,merge=50",
     "dogi:retrain=0.05,sample=1,epochs=1",
     "dogi:hot=1,retrain=0.1,sample=2,epochs=2,last=greedy,candidates=all",

@@ -3,7 +3,6 @@
 use crate::algorithms::hazard::lifetimes::Scale;
 use crate::algorithms::hazard::parameters::HazardParameters;
 use crate::algorithms::hazard::sharing::OpenBlock;
-use crate::algorithms::hazard::spread::Spread;
 use crate::page::entry::DriveShape;
 use crate::page::{DriveState, Phase};
 use crate::state::state;
@@ -21,9 +20,6 @@ const NOT_KEPT: u8 = u8::MAX;
 /// What is worked out for an open block is kept until such a part of its age has passed.
 const KEPT_SHARE: u64 = 16;
 
-/// Blocks of fewer pages give less weight to the rate that all blocks have in common.
-const COMMON_PAGES: u32 = 32;
-
 /// Pages that prior knowledge of what a block lost lately weighs at least: the first one that a small block loses
 /// does not decide alone.
 const LATELY_PRIOR_PAGES_MIN: f64 = 0.5;
@@ -36,7 +32,7 @@ pub(super) struct Evidence {
     shift: u32,
     /// The older snapshot, and the newer one: the ends of epochs.
     snapshots: [Snapshot; 2],
-    /// The ends of parts of epochs, if they have any.
+    /// The ends of parts of epochs.
     lately: [Snapshot; 2],
     /// Parts of an epoch, and how many of the present one are over.
     parts: u32,
@@ -47,17 +43,14 @@ pub(super) struct Evidence {
     /// Stream of the drive -> the pages of its open block; as many as took pages so far. Within placement handles, each
     /// stream of ours is one for every set of open blocks.
     open: Vec<OpenPages>,
-    spread: Spread,
     prior_pages: f32,
     /// Pages that the prior counts for in what blocks lost lately.
     lately_prior_pages: f32,
-    /// Host writes per page lost, over the whole drive.
-    common_lifetime: f32,
 }
 
 state!(
-    Evidence { blocks, snapshots, lately, parts_over, part_began, open, spread }
-    constant scale, shift, parts, part_writes, prior_pages, lately_prior_pages, common_lifetime
+    Evidence { blocks, snapshots, lately, parts_over, part_began, open }
+    constant scale, shift, parts, part_writes, prior_pages, lately_prior_pages
 );
 
 /// What is kept of a block, in one place, since a host write asks for all of it.
@@ -188,7 +181,7 @@ impl Snapshot {
 }
 
 impl Evidence {
-    /// Each epoch has `parts`; if more than one, what blocks lost in the last parts counts for itself.
+    /// Each epoch has `parts`, and what blocks lost in the last of them counts for itself.
     pub(super) fn new(
         parameters: &HazardParameters,
         parts: u32,
@@ -210,8 +203,6 @@ impl Evidence {
             part_began: 0,
             part_writes: part_writes.round().max(1.0) as u64,
             open: vec![OpenPages::NONE; streams],
-            spread: Spread::new(parameters.common * common_share(shape.pages_per_block)),
-            common_lifetime: shape.logical_pages as f32,
             prior_pages: prior_pages as f32,
             lately_prior_pages: lately_prior_pages as f32,
         }
@@ -229,13 +220,11 @@ impl Evidence {
         float(drive.write_clock() - self.part_began) / float(self.part_writes)
     }
 
-    /// Takes down the valid pages of all blocks; true at the end of an epoch.
-    pub(super) fn take_snapshot(&mut self, drive: &DriveState) -> bool {
+    /// A part of an epoch is over; true if it was the last. The valid pages of blocks are still to be taken down.
+    pub(super) fn end_part(&mut self, drive: &DriveState) -> bool {
         self.part_began = drive.write_clock();
         self.parts_over += 1;
-        if self.parts > 1 {
-            self.end_part(drive);
-        }
+        self.lately = [self.lately[1], Snapshot::now(drive)];
         let is_end = self.parts_over == self.parts;
         if is_end {
             self.parts_over = 0;
@@ -244,17 +233,19 @@ impl Evidence {
         is_end
     }
 
-    fn end_part(&mut self, drive: &DriveState) {
-        self.lately = [self.lately[1], Snapshot::now(drive)];
-        for (record, block) in self.blocks.iter_mut().zip((0..).map(BlockId)) {
-            let valid = programmed_valid_pages(block, drive) >> self.shift;
-            record.valid_lately = [record.valid_lately[1], valid as u16];
-        }
+    /// Takes down the valid pages of `block` at the end of a part; true if they are as they were at the ends of the two
+    /// parts before, so that what is known of the block has hardly changed.
+    #[inline]
+    pub(super) fn end_part_of(&mut self, block: BlockId, drive: &DriveState) -> bool {
+        let valid = (programmed_valid_pages(block, drive) >> self.shift) as u16;
+        let record = &mut self.blocks[block.index()];
+        let [before, then] = record.valid_lately;
+        record.valid_lately = [then, valid];
+        before == then && then == valid
     }
 
     fn end_epoch(&mut self, drive: &DriveState) {
         let now = drive.write_clock();
-        self.spread = self.spread.after_epoch(|| self.losses(drive));
         self.snapshots = [self.snapshots[1], Snapshot::now(drive)];
         let older = self.snapshots[0];
         for (record, block) in self.blocks.iter_mut().zip((0..).map(BlockId)) {
@@ -265,23 +256,6 @@ impl Evidence {
             record.is_new = drive.allocated(block) >= older.allocations;
             record.was_open = drive.sealed_at(block) > older.write_clock;
         }
-    }
-
-    /// Of each block that has been sealed since before the newer snapshot: the pages it has lost since, and
-    /// those it could have lost, in the mean over that time.
-    fn losses(&self, drive: &DriveState) -> impl Iterator<Item = (f32, f32)> {
-        let newer = self.snapshots[1];
-        let blocks = drive.host_blocks();
-        let old = blocks.filter(move |&block| {
-            drive.phase(block) == Phase::Sealed
-                && drive.allocated(block) < newer.allocations
-                && drive.sealed_at(block) <= newer.write_clock
-        });
-        old.map(|block| {
-            let then = (u32::from(self.blocks[block.index()].valid_then[1]) << self.shift) as f32;
-            let valid = drive.valid_pages(block) as f32;
-            ((then - valid).max(0.0), 0.5 * (then + valid))
-        })
     }
 
     /// Asks the processor for what is known of `block`.
@@ -332,7 +306,7 @@ impl Evidence {
             valid: valid as f32,
             before: before as f32,
             writes: float(writes),
-            lately: if self.parts > 1 { self.lost_lately(block, drive) } else { None },
+            lately: self.lost_lately(block, drive),
         }
     }
 
@@ -378,31 +352,19 @@ impl Evidence {
     }
 
     /// Pages lost since the older snapshot, and the page-writes through which pages lived meanwhile, `expected`
-    /// being the inverse of the rate that the lifetime expected of them and their age let expect. Where epochs have
-    /// parts, the rate that follows is in turn what is expected of what was lost lately; of blocks sealed since nothing
+    /// being the inverse of the rate that the lifetime expected of them and their age let expect. The rate
+    /// that follows is in turn what is expected of what was lost lately; of blocks sealed since nothing
     /// is lost yet, since the pages that go first say little of those that stay.
     #[inline]
     pub(super) fn losses_of(&self, observed: &Observed, expected: f32) -> Losses {
         let Observed { valid, before, writes, lately, .. } = *observed;
-        let long = || {
-            self.common_losses()
-                + Losses::new(before, valid, writes)
-                + Losses::known(self.prior_pages, expected)
-        };
-        if self.parts == 1 {
-            return long();
-        }
+        let long =
+            || Losses::new(before, valid, writes) + Losses::known(self.prior_pages, expected);
         let prior = self.lately_prior_pages;
         match lately {
-            None => self.common_losses() + Losses::known(prior, expected),
+            None => Losses::known(prior, expected),
             Some(lost) => lost + Losses::known(prior, long().lifetime()),
         }
-    }
-
-    /// What all blocks have in common.
-    #[inline]
-    fn common_losses(&self) -> Losses {
-        Losses::known(self.spread.common_pages(), self.common_lifetime)
     }
 
     /// The step of the lifetime that is expected of a page that the host rewrites, its present version lying
@@ -485,22 +447,14 @@ impl Evidence {
         }
     }
 
-    /// A stamp, two steps of lifetimes and two counts, or four; whether the block was opened or sealed since the older
-    /// snapshot.
-    pub(super) fn metadata(&self) -> Metadata {
-        let counts = if self.parts > 1 { 4 } else { 2 };
-        Metadata::per_block(32 + 2 * 8 + counts * 16 + 2)
+    /// A stamp, two steps of lifetimes and four counts; whether the block was opened or sealed since the older snapshot.
+    pub(super) fn metadata() -> Metadata {
+        Metadata::per_block(32 + 2 * 8 + 4 * 16 + 2)
     }
 
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&self.blocks[..])
     }
-}
-
-/// The weight of the common rate: as the prior, it is less in small blocks, whose ages would count for nothing beside
-/// it.
-fn common_share(pages_per_block: u32) -> f64 {
-    (f64::from(pages_per_block) / f64::from(COMMON_PAGES)).min(1.0)
 }
 
 /// A count of host writes, which is below 2^63: signed numbers convert faster.

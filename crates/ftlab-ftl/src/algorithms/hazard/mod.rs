@@ -10,7 +10,6 @@ mod rungs;
 mod runs;
 mod score_board;
 mod sharing;
-mod spread;
 
 pub use oracle_rate::OracleRate;
 pub use parameters::{Estimates, HazardParameters, KnownPages, RateParameters};

@@ -1,4 +1,4 @@
-//! What is expected of every page, where blocks are too few to tell.
+//! What is expected of every page.
 //!
 //! A page has the lifetime T that is expected of it in host writes, and the number n of its lives from rewrite to rewrite
 //! that this rests on: one, two or three. M being their mean, the later counting more once there are more than three, L

@@ -1,43 +1,37 @@
-//! `hazard`: classes of update rates, corrected by how fast each block has been losing pages.
+//! `hazard`: lifetimes of pages, and how fast each block has been losing pages.
 //!
 //! # Idea
-//! What is known of a page is known of the block that holds it: the lifetime that was expected of its
-//! pages when they were written there, their age, and how many of them it has lost lately. A page that
-//! survives to an age looks slower than was expected; one that is rewritten at that age looks as fast as
-//! the mean of what was expected and the age. Pages of similar lifetimes share a stream, and there are as
-//! many streams, or rungs, as pay for their open blocks. The victim is the block whose emptying gains least
-//! by waiting, for the pages that it makes garbage collection move.
+//! Of every page the lifetime is kept that is expected of it, from up to three of its lives. Pages of similar lifetimes
+//! share a stream, and there are as many streams, or rungs, as pay for their open blocks. Of a block it is known what was
+//! expected of its pages when they were written there, their age, and how many of them it has lost lately: that makes the
+//! rate at which it loses pages. The victim is the block whose emptying gains least by waiting, for the pages that it
+//! makes garbage collection move.
 //!
 //! # Rule
 //! T is the lifetime in host writes that was expected of the pages of a block, in the geometric mean, and a
 //! their mean age. The block has the prior hazard rate h = 1 / (T + 2 a). What it lost since the older of
-//! two snapshots makes the posterior h_b = (lost + c + k) / (exposure + c / h + k L), L being the logical
-//! pages, c = B / 20 pages, and k = 1 / (the spread of the blocks' rates, as a squared coefficient of
-//! variation: see `spread.rs`), and the factor f = sqrt(h / h_b). Under uniform writes k grows beyond all
-//! that a block could lose, and the victim is that of greedy.
+//! two snapshots makes the posterior h_b = (lost + c) / (exposure + c / h), c = B / 20 pages. There are snapshots each
+//! eighth of an epoch too, and what a block lost since the older of two of these, l in an exposure of e, makes its rate
+//! (l + c') / (e + c' / h_b), c' being c / 8. That of a block sealed since is h: the pages that it loses first say little
+//! of those that stay. The victim has the highest (1 - u)^2 / (u rate). Lifetimes are divided among the streams such that what
+//! separation saves, less what open blocks cost, is greatest: see `sharing.rs`.
 //!
-//! A host write of a page that lies in such a block expects it to live for (f T + a) / 2, a first write for
-//! L, on a stream of its own; the pages of a sequential run share what is expected of them, in the
-//! geometric mean over the run so far. The victim has the highest (1 - u)^2 / (u h_b); its pages are
-//! expected to live for f (T + 2 a), and go to one stream. Lifetimes are divided among the streams such that
-//! what separation saves, less what open blocks cost, is greatest: see `sharing.rs`.
+//! A page's lifetime T takes two bytes, with the number n of lives that it rests on, 3 at most: a page that the host
+//! rewrites at age a is expected to live for (n T + a) / (n + 1), one that is moved for T + a / n, and the two are brought
+//! to one scale, r, by how long pages of each kind lived. See `pages.rs`. A first write is expected to live for L, the
+//! logical pages in host writes, and goes to a stream of its own.
 //!
-//! Where there are few spare blocks (`pages`), a block holds a mixture, and its losses tell little of each of its
-//! pages. Then T is kept for every page, in two bytes, with the number n of lives that it rests on, 3 at most: a page
-//! that the host rewrites at age a is expected to live for (n T + a) / (n + 1), one that is moved for T + a / n, and
-//! the two are brought to one scale, r, by how long pages of each kind lived. See `pages.rs`. Victims are chosen by two
-//! scales of time. There are snapshots each eighth of an epoch too, and what a block lost since the older of two of
-//! these, l in an exposure of e, makes its rate (l + c') / (e + c' / h_b), c' being c / 8 and h_b what it lost since the
-//! older snapshot of an epoch, as above. That of a block sealed since is (c' + k) / (c' / h + k L): the pages that it
-//! loses first say little of those that stay.
+//! With `pages=off` nothing is kept of single pages, and a page is what its block is. What the block lost makes the factor
+//! f = sqrt(h / rate). A page that is rewritten is expected to live for (f T + a) / 2, and the pages of a sequential run
+//! share the geometric mean over the run so far; all pages of a victim are expected to live for f (T + 2 a).
 //!
 //! ```text
 //! place_host(page):
-//!     `epoch` host writes, or an eighth of them, since the last snapshot: take_snapshot
+//!     a part of an epoch is over: end_part
 //!     the page holds no data yet: the stream of first writes
-//!     alone = rewrite_step of the block that holds it; if it is open, as it was up to a 16th of its age ago
-//!         pages are known: pages.rewritten, step_of(r (n T + a) / (n + 1)) of the page's own T and n  (pages.rs)
-//!     step = runs.expected(page, alone), the mean over the page's run            (runs.rs)
+//!     step = pages.rewritten, step_of(r (n T + a) / (n + 1))                      (pages.rs)
+//!         pages=off: rewrite_step of its block; if it is open, as it was up to a 16th of its age ago
+//!                    runs.expected(page, step), the mean over the page's run      (runs.rs)
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
 //! select_victims:
@@ -48,41 +42,36 @@
 //!     a block is needed and there is no candidate, or `estimates=fresh`: best_of all sealed blocks
 //!
 //! place_relocation(page):
-//!     the first page of a victim: destination = step_of(f (T + 2 a)), for all its pages
-//!         pages are known: instead of it pages.moved, step_of((T + a / n) / r) of each page's own T and n
-//!     the stream is sharing.stream_of(destination)
+//!     step = pages.moved, step_of((T + a / n) / r)                                (pages.rs)
+//!         pages=off: step_of(f (T + 2 a)), once for all pages of a victim
+//!     the stream is sharing.stream_of(step)
 //!
 //! estimate(block):                                                               (evidence.rs)
 //!     T = lifetime: the geometric mean of what was expected of its pages, in eighths of an octave
 //!     a = age: now - the mean time at which they were written there
 //!     h = 1 / (T + 2 a)
-//!     h_b = (lost + c + k) / (exposure + c / h + k L), losses_of
-//!         pages are known: in turn the prior of what it lost lately
-//!     f = sqrt(h / h_b)
+//!     rate: h_b = (lost + c) / (exposure + c / h), in turn the prior of what it lost lately, losses_of
 //!
 //! refresh(block), when it is sealed, and whenever 1/32 of its pages is lost:
-//!     rewrite_step = step_of((f T + a) / 2), unless pages are known
-//!     score = (1 - u)^2 / (u h_b)
-//!     kept score = score / (1 + the share of the time between two snapshots that has passed)  (score_board.rs)
+//!     pages=off: rewrite_step = step_of((f T + a) / 2)
+//!     score = (1 - u)^2 / (u rate)
+//!     kept score = score / (1 + the share of the part that has passed)           (score_board.rs)
 //!
-//! take_snapshot:
-//!     k = `common` / (the spread of what blocks lost, less what chance explains) (spread.rs)
-//!     the newer snapshot becomes the older one, and the valid pages of all blocks the newer one
-//!     sharing.on_epoch: which lifetimes share a stream
-//!     pages are known: r = root of (how many times T written pages lived / how many moved pages did)
-//!     refresh all sealed blocks
-//!     pages are known, and it is not the end of an epoch: only the snapshots of parts, and refresh
+//! end_part:
+//!     the newer snapshot of parts becomes the older one, and the valid pages of all blocks the newer one
+//!     it is the last part of an epoch:
+//!         so do the snapshots of epochs
+//!         sharing.on_epoch: which lifetimes share a stream
+//!         r = root of (how many times T written pages lived / how many moved pages did)
+//!     refresh all sealed blocks; within an epoch those alone that lost pages in the last two parts
 //! ```
 //!
 //! # Parameters
-//! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, or a quarter of the spare blocks
-//! if that is fewer and pages are known, though 4 at least, and always two fewer than there are spare blocks; `epoch` is
-//! the share of the logical pages that is written between snapshots, and an eighth of it between the others if pages are
-//! known; `prior` is c per page of a block, where c' is half a page at least; `common` is k times the spread;
-//! `run` is how many pages of a run count at most: 1 is every page for itself, 0 no limit, or two blocks if pages are
-//! known; `merge` is the weight of what open blocks cost when lifetimes are divided among streams, doubled if pages
-//! are known; `pages=on` keeps what is expected of every page, `off` does not, and `auto` does if there are fewer
-//! than 50 spare blocks. `estimates=fresh` scores all blocks for every victim, and estimates a block for every page
+//! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, or two fewer than there are spare
+//! blocks; `epoch` is the share of the logical pages that is written between snapshots, and an eighth of it between the
+//! others; `prior` is c per page of a block, where c' is half a page at least; `merge` is the weight of what open blocks cost when lifetimes are divided among streams;
+//! `pages=off` keeps nothing of single pages; `run` is how many pages of a run count then, at most: 0 is no limit, and 1
+//! if pages are known. `estimates=fresh` scores all blocks for every victim, and estimates a block for every page
 //! of it that is rewritten. By default both are kept, and renewed when a block has lost a thirty-second of its
 //! pages, and at snapshots, or of an open block when a 16th of its age has passed; the blocks whose kept scores
 //! are highest are then compared by their present ones.
@@ -115,16 +104,7 @@ const CANDIDATES: usize = 64;
 /// Rounds in which kept scores that turned out too high are corrected, before the best is taken.
 const ROUNDS: usize = 8;
 
-/// Where there are fewer spare blocks, a block holds a mixture of which its losses tell little, and what is
-/// expected of each page is kept.
-const BLOCKS_THAT_TELL: u32 = 50;
-
-/// What is expected of single pages scatters more than what is expected of blocks, which is a mean: keeping lifetimes
-/// apart gains half of what it seems to.
-const SCATTER: f64 = 2.0;
-
-/// Parts of an epoch where each page is known: what blocks lose decides about victims alone, and few blocks are soon
-/// scored again.
+/// Parts of an epoch, each with a snapshot.
 const PARTS: u32 = 8;
 
 /// Rungs, and what is known of every block.
@@ -134,7 +114,7 @@ pub struct Hazard {
     first_step: u8,
     rungs: usize,
     evidence: Evidence,
-    /// What is known of every page, where blocks are few.
+    /// What is known of every page, unless it is `pages=off`.
     pages: Option<Pages>,
     board: ScoreBoard,
     estimates: Estimates,
@@ -227,34 +207,26 @@ impl Estimate {
 impl PolicyEntry for Hazard {
     type Parameters = HazardParameters;
     const NAME: &'static str = "hazard";
-    const SUMMARY: &'static str =
-        "classes of update rates, corrected by what each block lost lately; least decline first";
+    const SUMMARY: &'static str = "lifetimes of pages from their past, rates of blocks from what they lost lately; least decline first";
     const SOURCE: &'static str = "ours";
+    const DECISIONS: u32 = 2;
 
     fn new(parameters: &HazardParameters, shape: DriveShape) -> Self {
-        let knows_pages = match parameters.pages {
-            KnownPages::Auto => shape.spare_blocks() < BLOCKS_THAT_TELL,
-            KnownPages::On => true,
-            KnownPages::Off => false,
-        };
+        let knows_pages = parameters.pages == KnownPages::On;
         let rungs = Rungs::new(parameters.rungs, knows_pages, shape);
-        // Pages of a run that are farther apart share no block.
-        let two_blocks = if knows_pages { 2 * shape.pages_per_block } else { 0 };
-        let run = if parameters.run == 0 { two_blocks } else { parameters.run };
-        let (scatter, parts) = if knows_pages { (SCATTER, PARTS) } else { (1.0, 1) };
-        let shared = HazardParameters { merge: scatter * parameters.merge, ..parameters.clone() };
+        let run = if parameters.run == 0 && knows_pages { 1 } else { parameters.run };
         let scale = Scale::new(shape.logical_pages);
         let first_step = scale.step_of(shape.logical_pages as f32);
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
         let lowest = shape.logical_pages as f32 / 1_048_576.0;
         Self {
-            evidence: Evidence::new(parameters, parts, rungs.most + 1, scale, shape),
+            evidence: Evidence::new(parameters, PARTS, rungs.most + 1, scale, shape),
             pages: knows_pages.then(|| Pages::new(scale, shape)),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
             keeps_steps: parameters.estimates == Estimates::Kept && !knows_pages,
             runs: Runs::new(run),
-            sharing: Sharing::new(rungs, first_step, &shared, shape),
+            sharing: Sharing::new(rungs, first_step, parameters, shape),
             victim: None,
             destination: None,
             scale,
@@ -296,11 +268,15 @@ impl Hazard {
 
     #[cold]
     fn take_snapshot(&mut self, drive: &DriveState) {
-        if self.evidence.take_snapshot(drive) {
+        let is_end = self.evidence.end_part(drive);
+        if is_end {
             self.end_epoch(drive);
         }
         for block in drive.host_blocks() {
-            self.refresh(block, drive);
+            let is_quiet = self.evidence.end_part_of(block, drive);
+            if is_end || !is_quiet {
+                self.refresh(block, drive);
+            }
         }
     }
 
@@ -533,7 +509,7 @@ impl Policy for Hazard {
 
     fn metadata(&self) -> Metadata {
         let pages = self.pages.as_ref().map_or(Metadata::NONE, |_| Pages::metadata());
-        self.evidence.metadata() + Metadata::per_block(8) + pages
+        Evidence::metadata() + Metadata::per_block(8) + pages
     }
 
     fn memory_bytes(&self) -> usize {

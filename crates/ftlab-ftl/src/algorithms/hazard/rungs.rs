@@ -25,14 +25,11 @@ impl Rungs {
     /// At most `rungs`; 0 asks for 6, or as many as the spare blocks allow with first writes and a block to
     /// collect into. Where only blocks tell pages apart, there are at least three if there can be: with one or two,
     /// what is expected of pages becomes alike in all blocks, and nothing would tell that they differ. Where each
-    /// page is known, two do, and four, or as many as a quarter of the spare blocks, are enough.
+    /// page is known, two do.
     pub(super) fn new(rungs: u32, knows_pages: bool, shape: DriveShape) -> Self {
-        let spare_blocks = shape.spare_blocks();
-        let (fewest, most) =
-            if knows_pages { (2, (spare_blocks / 4).clamp(4, ENOUGH)) } else { (3, ENOUGH) };
-        let possible = spare_blocks.saturating_sub(2).clamp(1, most);
+        let possible = shape.spare_blocks().saturating_sub(2).clamp(1, ENOUGH);
         let most = if rungs == 0 { possible as usize } else { rungs as usize };
-        Self { most, fewest: most.min(fewest) }
+        Self { most, fewest: most.min(if knows_pages { 2 } else { 3 }) }
     }
 }
 
@@ -71,7 +68,6 @@ mod tests {
         assert_eq!(rungs(519), [(1, 1), (3, 3), (1, 1)]);
         assert_eq!(rungs(521), [(3, 3), (3, 3), (2, 3)]);
         assert_eq!(rungs(522), [(3, 4), (3, 3), (2, 4)]);
-        assert_eq!(rungs(536), [(3, 6), (3, 3), (2, 5)]);
         assert_eq!(rungs(576), [(3, 6), (3, 3), (2, 6)]);
         let streams = streams_of(3);
         assert_eq!((streams.len(), streams[3].name), (4, "first writes"));

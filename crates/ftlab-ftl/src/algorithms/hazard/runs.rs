@@ -51,6 +51,9 @@ impl Runs {
     /// expect: the geometric mean over the run that it continues, this page included.
     #[inline]
     pub(super) fn expected(&mut self, lpn: Lpn, alone: u8) -> u8 {
+        if self.pages_max == 1 {
+            return alone;
+        }
         let alone = u32::from(alone) * ONE_STEP + ONE_STEP / 2;
         let latest = self.slot_at(0);
         let continued = if self.nexts[latest] == lpn {

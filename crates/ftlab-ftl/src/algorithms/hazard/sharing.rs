@@ -317,7 +317,8 @@ mod tests {
     /// The first classes of the streams, after `host` pages of each of these classes and `moved` of the last.
     fn leaders(most: usize, classes: &[u8], host: u32, moved: u32) -> Vec<u8> {
         let rungs = Rungs { most, fewest: most.min(3) };
-        let mut sharing = Sharing::new(rungs, 0, &HazardParameters::default(), SHAPE);
+        let parameters = HazardParameters { merge: 1.0, ..HazardParameters::default() };
+        let mut sharing = Sharing::new(rungs, 0, &parameters, SHAPE);
         for &class in classes {
             (0..host).for_each(|_| _ = sharing.on_host_page(0, 4 * class));
         }
