@@ -231,7 +231,9 @@ impl Workload {
     /// bytes shrink them with the drive, and so do zones. All other generators follow the drive by themselves.
     pub fn of_capacity(&self, capacity: u64) -> Result<Self, SimError> {
         let Self::Generator(spec) = self else { return Ok(self.clone()) };
-        if let Some(scaled) = ftlab_workload::zones::of_capacity(spec, capacity) {
+        let of_zones = ftlab_workload::zones::of_capacity(spec, capacity);
+        if let Some(scaled) = of_zones.or_else(|| ftlab_workload::zipf::of_capacity(spec, capacity))
+        {
             return Ok(Self::Generator(scaled));
         }
         let Some(jobs) = self.jobs()? else { return Ok(self.clone()) };

@@ -14,6 +14,10 @@
 //! theta, 1 included (rejection-inversion). A random permutation, which the seed decides as
 //! well, gives every rank a page of its own; with `hash=off` rank r is page r.
 //!
+//! With `drive`, the ranks are those of a drive of so many bytes, and as many neighbouring ranks as it is larger are one
+//! page. Every share of the pages then has its share of the writes, whatever the scale; every page has ranks of its own, as
+//! with `exact`. `ftlab fit` and `--drive` scale a drive down like this.
+//!
 //! # Seed
 //! The seed is fio's `randseed`. With `randrepeat=0`, `norandommap=1` and a single job, fio 3.33
 //! writes exactly this sequence (held by a test against fio's own logs): its sixth-numbered
@@ -26,6 +30,8 @@
 //! - The hash is one to one where n is a power of two. Elsewhere ranks collide, because the product
 //!   wraps at 2^64 before it is taken modulo n: of 8 GB = 1,953,125 pages only 78% are ever written.
 //! - theta = 1 has no alpha: fio refuses it, and so does this. Where a paper says "zipf 1.0", use `exact`.
+//! - On a smaller drive zipf is less skewed: with theta = 0.9, the hottest tenth of 2^15 pages has 70% of the writes, and
+//!   that of 2^28 has 77%. `drive` keeps the skew of the drive that is meant, but not which of its pages fio's hash leaves out.
 //! - zipf never uses fio's random map.
 //! - Powers come from the C library of the platform; another one may round a rank differently once
 //!   in many millions.
@@ -38,8 +44,8 @@ use super::sequence::{PageSequence, Pages};
 use ftlab_random::Rejection;
 use ftlab_random::seeds::{OFFSETS, of_randseed};
 use ftlab_random::{NUMBERS_MAX, Permutation};
-use ftlab_random::{SPREAD, Zipf};
-use ftlab_spec::{Parameters, Spec, SpecError};
+use ftlab_random::{Ranks, SPREAD, ZETA_TERMS_MAX, Zipf, zeta};
+use ftlab_spec::{ByteSize, Parameters, Spec, SpecError};
 use ftlab_trace::Space;
 use ftlab_trace::TraceError;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -77,6 +83,8 @@ ftlab_spec::parameters! {
         /// Zipf's law as it is, instead of fio's formula for it: every exponent is possible, and every rank has a page
         /// of its own.
         exact: bool = false, "exact", from "Hörmann and Derflinger, TOMACS 1996";
+        /// Bytes of the drive of which it has the skew, if this one is scaled down; 0 for this one.
+        drive: ByteSize = ByteSize(0), "drive", from "our choice";
     }
 }
 
@@ -93,19 +101,31 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 /// What fio's has no part in is left out, so that what is fio's is called as ever.
 fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
     let parameters = ZipfParameters::from_spec(spec)?;
-    let ZipfParameters { hash, exact, .. } = parameters;
+    let ZipfParameters { hash, exact, drive, .. } = parameters;
+    let is_scaled = drive.0 > 0;
     let mut values = parameters.values();
     values.retain(|(key, _)| match *key {
         "exact" => exact,
-        "hash" => !exact || hash == RankHash::Off,
+        "drive" => is_scaled,
+        "hash" => !(exact || is_scaled) || hash == RankHash::Off,
         _ => true,
     });
     Ok(values)
 }
 
+/// The spec for drives that are scaled down from `capacity` bytes; `None` if it is of no zipf, or says which drive it means.
+pub fn of_capacity(spec: &Spec, capacity: u64) -> Option<Spec> {
+    let is_open = spec.name == GENERATOR.name && spec.get("drive").is_none();
+    is_open.then(|| {
+        let mut spec = spec.clone();
+        spec.arguments.push(("drive".into(), ByteSize(capacity).to_string()));
+        spec
+    })
+}
+
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let parameters = ZipfParameters::from_spec(spec)?;
-    let ZipfParameters { theta, hash, exact } = parameters;
+    let ZipfParameters { theta, hash, exact, .. } = parameters;
     if exact {
         return Ok(Box::new(Exact::new(spec, &parameters, space)?));
     }
@@ -120,7 +140,18 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         }
         .into());
     }
+    if let Some(real) = parameters.real_pages(space) {
+        return Ok(Box::new(Scaled::new(spec, &parameters, real, space)?));
+    }
     Ok(Box::new(zipf(space.logical_pages, theta, hash, space.seed)))
+}
+
+impl ZipfParameters {
+    /// Pages of the drive that is meant, if that is larger.
+    fn real_pages(&self, space: &Space) -> Option<u64> {
+        let pages = self.drive.0 / u64::from(space.page_bytes.max(1));
+        (pages > space.logical_pages).then_some(pages)
+    }
 }
 
 /// The sequence of fio's first job.
@@ -137,10 +168,40 @@ impl Pages for Zipf {
     }
 }
 
+/// Where ranks are: in order, or anywhere.
+fn places(
+    spec: &Spec,
+    hash: RankHash,
+    space: &Space,
+    random: &mut Xoshiro256PlusPlus,
+) -> Result<Option<Permutation>, TraceError> {
+    let pages = space.logical_pages;
+    if pages > NUMBERS_MAX {
+        return Err(TraceError::Unsupported {
+            what: format!("{spec} on a drive of {pages} pages"),
+            remedy: format!(
+                "leave exact and drive out, or use a drive of at most {NUMBERS_MAX} pages"
+            ),
+        });
+    }
+    Ok((hash != RankHash::Off).then(|| Permutation::new(pages, random)))
+}
+
+/// Which page has a rank of a drive of `of` pages, on one of `pages`.
+fn scaled(rank: u64, of: u64, pages: u64) -> u64 {
+    if of == pages {
+        return rank;
+    }
+    (u128::from(rank) * u128::from(pages) / u128::from(of)) as u64
+}
+
 /// Zipf's law over the pages of a drive.
 struct Exact {
     random: Xoshiro256PlusPlus,
     ranks: Rejection,
+    /// Pages of the drive, and of that which is meant.
+    pages: u64,
+    of: u64,
     /// Where ranks are; in order if there is none.
     places: Option<Permutation>,
 }
@@ -157,24 +218,51 @@ impl Exact {
             }
             .into());
         }
-        let pages = space.logical_pages;
-        if pages > NUMBERS_MAX {
-            return Err(TraceError::Unsupported {
-                what: format!("{spec} on a drive of {pages} pages"),
-                remedy: format!("leave exact out, or use a drive of at most {NUMBERS_MAX} pages"),
-            });
-        }
         let mut random = Xoshiro256PlusPlus::seed_from_u64(space.seed);
-        let is_spread = parameters.hash != RankHash::Off;
-        let places = is_spread.then(|| Permutation::new(pages, &mut random));
-        Ok(Self { random, ranks: Rejection::new(pages, parameters.theta), places })
+        let places = places(spec, parameters.hash, space, &mut random)?;
+        let pages = space.logical_pages;
+        let of = parameters.real_pages(space).unwrap_or(pages);
+        Ok(Self { random, ranks: Rejection::new(of, parameters.theta), pages, of, places })
     }
 }
 
 impl Pages for Exact {
     fn fill(&mut self, pages: &mut [u64]) {
         for page in pages {
-            let rank = self.ranks.draw(&mut self.random) - 1;
+            let rank = scaled(self.ranks.draw(&mut self.random) - 1, self.of, self.pages);
+            *page = self.places.as_ref().map_or(rank, |places| places.at(rank));
+        }
+    }
+}
+
+/// fio's ranks of a larger drive.
+struct Scaled {
+    random: Xoshiro256PlusPlus,
+    ranks: Ranks,
+    pages: u64,
+    places: Option<Permutation>,
+}
+
+impl Scaled {
+    fn new(
+        spec: &Spec,
+        parameters: &ZipfParameters,
+        of: u64,
+        space: &Space,
+    ) -> Result<Self, TraceError> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(space.seed);
+        let places = places(spec, parameters.hash, space, &mut random)?;
+        let theta = parameters.theta;
+        let ranks = Ranks::with_zeta(of, theta, zeta(of.min(ZETA_TERMS_MAX), theta));
+        Ok(Self { random, ranks, pages: space.logical_pages, places })
+    }
+}
+
+impl Pages for Scaled {
+    fn fill(&mut self, pages: &mut [u64]) {
+        for page in pages {
+            let rank = self.ranks.draw(&mut self.random);
+            let rank = scaled(rank, self.ranks.numbers(), self.pages);
             *page = self.places.as_ref().map_or(rank, |places| places.at(rank));
         }
     }
@@ -314,6 +402,32 @@ mod tests {
         let off = spread.iter().zip(&in_order).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
         assert!(off < 300, "they are as skewed as each other: {off}");
         assert!(counts("zipf:exact", 1, 10) == [10] && counts("zipf:exact", 2, 10).len() == 2);
+    }
+
+    #[test]
+    fn a_drive_that_is_scaled_down_has_the_skew_of_the_real_one() {
+        /// The share of the writes that the hottest tenth of the pages has.
+        fn hot(spec: &str, pages: u64) -> f64 {
+            let mut counts = counts(spec, pages, 4_000_000);
+            counts.sort_unstable_by(|a, b| b.cmp(a));
+            let hot: u32 = counts[..pages as usize / 10].iter().sum();
+            f64::from(hot) / 4e6
+        }
+        for exact in ["", "exact,"] {
+            let real = hot(&format!("zipf:{exact}theta=0.9"), 1 << 15);
+            let plain = hot(&format!("zipf:{exact}theta=0.9"), 256);
+            let bytes = 4096_u64 << 15;
+            let own = hot(&format!("zipf:{exact}theta=0.9,drive={bytes}"), 250);
+            assert!(plain < real - 0.05, "{plain} of a small drive, {real}");
+            assert!((own - real).abs() < 0.02, "{own} of a scaled one, {real}");
+        }
+        // One that is no larger changes nothing.
+        let drawn = |spec: &str| counts(spec, 1024, 10_000);
+        assert_eq!(drawn("zipf:drive=4MiB"), drawn("zipf"));
+        let values = resolve(&"zipf:drive=4MiB".parse().unwrap()).unwrap();
+        assert!(values.contains(&("drive", "4MiB".to_owned())), "{values:?}");
+        assert!(of_capacity(&"zipf:drive=4MiB".parse().unwrap(), 7).is_none());
+        assert!(of_capacity(&"uniform".parse().unwrap(), 7).is_none());
     }
 
     #[test]
