@@ -146,7 +146,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
 
 fn comparison(args: &CompareArgs) -> Result<Comparison, CliError> {
     let drives = &args.drives;
-    let drive = drives.drive.apply(DriveOptions::default())?;
+    let usual = drives.class.map_or_else(DriveOptions::default, |class| class.usual());
+    let drive = drives.drive.apply(usual)?;
     let reading = args.reading.open_options(drive.page_bytes);
     let parse = |name: &String| Workload::parse(name, reading.clone());
     let workloads = args.workloads.iter().map(parse).collect::<Result<Vec<_>, _>>()?;

@@ -13,9 +13,9 @@ use crate::typed::command;
 use crate::words::{OfReport, Words};
 use clap::Args;
 use ftlab_sim::fact::Sheet;
-use ftlab_sim::{
-    DriveClass, DriveOptions, Experiment, ExperimentResult, Physical, Workload, summary,
-};
+use ftlab_sim::format::{percent, significant};
+use ftlab_sim::result::RunResult;
+use ftlab_sim::{DriveClass, DriveOptions, Experiment, ExperimentResult, Workload, summary};
 use ftlab_spec::Spec;
 use std::ffi::OsString;
 
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     bar.finish();
     let width = if args.report.wide { Width::Wide } else { Width::Narrow };
     let mut results = Results::default();
-    results.note(show(&text(&result, quiet, width)));
+    results.note(show(&(text(&result, quiet, width) + &known_drive(args.class.as_ref(), &result))));
     if json {
         results.note(print_json(&result));
     }
@@ -129,6 +129,25 @@ fn text(result: &ExperimentResult, quiet: bool, width: Width) -> String {
     format!("{parsed}{}{answer}\n{}\n", tables.concat(), result.trust.line)
 }
 
+/// What is known of a drive that is named, and what its counters would show.
+fn known_drive(class: Option<&DriveClass>, result: &ExperimentResult) -> String {
+    let Some(known) = class.and_then(|class| class.known) else { return String::new() };
+    let counted = |run: &RunResult| {
+        format!("{} ({})", significant((1.0 + known.overhead.0) * run.waf, 4), run.ftl)
+    };
+    let counted: Vec<String> = result.runs.iter().map(counted).collect();
+    let overhead = match known.overhead.0 {
+        0.0 => String::new(),
+        overhead => format!(
+            "This drive writes {} of that beside (overhead, not in the table): its counters would show {} media bytes per \
+             host byte.\n",
+            percent(overhead),
+            counted.join(", ")
+        ),
+    };
+    format!("{overhead}{}\n", known.rests_on())
+}
+
 /// The FTLs that were asked for, or that of a drive that is known.
 fn ftls(args: &RunArgs) -> Vec<Spec> {
     let known = args.class.and_then(|class| class.known);
@@ -140,8 +159,7 @@ fn ftls(args: &RunArgs) -> Vec<Spec> {
 
 fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
     let Some(workload) = &args.workload else { return Err(CliError::usage(NO_WORKLOAD)) };
-    let op = args.class.and_then(|class| class.op);
-    let usual = DriveOptions { physical: Physical::asked(op, None), ..DriveOptions::default() };
+    let usual = args.class.map_or_else(DriveOptions::default, |class| class.usual());
     let drive = args.drive.apply(usual)?;
     let workload = Workload::parse(workload, args.reading.open_options(drive.page_bytes))?;
     let experiment = Experiment {

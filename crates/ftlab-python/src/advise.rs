@@ -1,7 +1,7 @@
 //! `ftlab.advise`.
 
 use crate::error::{Error, Result};
-use crate::experiment::experiment;
+use crate::experiment::experiment_on;
 use crate::parse::{Settings, bad};
 use crate::progress::stoppable;
 use crate::workload::Workload;
@@ -9,7 +9,7 @@ use ftlab_experiments::Stop;
 use ftlab_experiments::advise::{
     Choice, Question, Service, Slo, Target, tbw_of_dwpd, timing_at, usual_length,
 };
-use ftlab_sim::{DriveClass, Experiment, Length, Threads};
+use ftlab_sim::{DriveClass, DriveOptions, Experiment, Length, Threads};
 use ftlab_spec::{ByteSize, Share, Spec, SpecError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -54,7 +54,8 @@ fn question(
     let carbon = settings.number("carbon")?;
     let (slo, load, timing) = objective(settings)?;
     let ftls = Choice::new(&ftls, class.as_ref());
-    let mut base = experiment(workload.inner.clone(), ftls.answer.clone(), settings)?;
+    let usual = class.as_ref().map_or_else(DriveOptions::default, DriveClass::usual);
+    let mut base = experiment_on(usual, workload.inner.clone(), ftls.answer.clone(), settings)?;
     if base.length == Length::OfWorkload {
         base.length = usual_length(&base.workload, once);
     }

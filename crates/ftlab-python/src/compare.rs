@@ -2,7 +2,7 @@
 
 use crate::advise::{real_drive, shares};
 use crate::error::{Error, Result};
-use crate::experiment::experiment;
+use crate::experiment::experiment_on;
 use crate::parse::{Settings, bad};
 use crate::progress::stoppable;
 use crate::workload::Workload;
@@ -10,7 +10,7 @@ use ftlab_experiments::Stop;
 use ftlab_experiments::compare::{
     CELLS, CellStore, Comparison, Outcome, Scoreboard, USUAL_OP_RATIOS, contestants, markdown,
 };
-use ftlab_sim::{Threads, Workload as SimWorkload};
+use ftlab_sim::{DriveClass, DriveOptions, Threads, Workload as SimWorkload};
 use ftlab_spec::Spec;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -63,7 +63,8 @@ pub(crate) fn compare(
         let expects = "None with real_drive, whose model has blocks of its own";
         return Err(bad("pages_per_block", &format!("{pages_per_block:?}"), expects).into());
     }
-    let base = experiment(workloads[0].clone(), Vec::new(), &mut settings)?;
+    let usual = class.as_ref().map_or_else(DriveOptions::default, DriveClass::usual);
+    let base = experiment_on(usual, workloads[0].clone(), Vec::new(), &mut settings)?;
     let fills = fills.iter().map(|fill| {
         fill.parse().map_err(|error: ftlab_spec::SpecError| bad("fill", fill, &error.to_string()))
     });

@@ -13,7 +13,17 @@ pub(crate) fn experiment(
     ftls: Vec<Spec>,
     settings: &mut Settings,
 ) -> Result<Experiment> {
-    let drive = drive(settings)?;
+    experiment_on(DriveOptions::default(), workload, ftls, settings)
+}
+
+/// The same on a drive that has these options where the settings name no others.
+pub(crate) fn experiment_on(
+    usual: DriveOptions,
+    workload: Workload,
+    ftls: Vec<Spec>,
+    settings: &mut Settings,
+) -> Result<Experiment> {
+    let drive = options(usual, settings)?;
     options(Experiment { drive, ..Experiment::new(workload, ftls) }, settings)
 }
 

@@ -96,6 +96,52 @@ impl AtlasDrive {
         })
     }
 
+    /// Over-provisioning that its fit does not exclude, from the least to the most.
+    pub fn op_bounds(&self) -> Option<[Share; 2]> {
+        let bounds: Vec<String> = self.listed("op")?;
+        let shares: Vec<Share> = bounds.iter().filter_map(|own| own.parse().ok()).collect();
+        <[Share; 2]>::try_from(shares).ok()
+    }
+
+    /// Bytes of a unit that its fit does not exclude, from the least to the most.
+    pub fn unit_bounds(&self) -> Option<[u64; 2]> {
+        self.listed("unit").and_then(|bounds: Vec<u64>| <[u64; 2]>::try_from(bounds).ok())
+    }
+
+    /// FTLs that its fit cannot tell from its own; `None` if its file does not say.
+    pub fn as_good(&self) -> Option<Vec<Spec>> {
+        let named: Vec<String> = self.listed("as-good")?;
+        Some(named.iter().filter_map(|name| name.parse().ok()).collect())
+    }
+
+    /// A list that its fit has under a key; such lists of TOML are also lists of JSON.
+    fn listed<T: serde::de::DeserializeOwned>(&self, key: &str) -> Option<Vec<T>> {
+        serde_json::from_str(self.told("fit", key)?).ok()
+    }
+
+    /// What is said of answers that rest on what is known of it.
+    pub fn rests_on(&self) -> String {
+        let off = self.told("fit", "off").map(|off| format!(", {off} off what it was fitted to"));
+        let held_out = match self.told("held-out", "median") {
+            Some(median) => format!(
+                "half of the series that were left out were predicted within {median} of WAF - 1"
+            ),
+            None => match self.told("second-half", "off") {
+                Some(off) => format!("{off} off the half of its series that was left out"),
+                None => "compared with no series that it was not fitted to".to_owned(),
+            },
+        };
+        let part = match self.told("fit", "explains") {
+            Some("yes") | None => "",
+            Some(_) => ", which explains that in part",
+        };
+        format!(
+            "Rests on what was fitted to {}{}{part}; {held_out}.",
+            self.title,
+            off.unwrap_or_default()
+        )
+    }
+
     /// What a table of its file has under a key, such as `fit` and `explains`.
     pub fn told(&self, table: &str, key: &str) -> Option<&str> {
         let heading = format!("\n[{table}]\n");
@@ -126,6 +172,12 @@ mod tests {
             ftlab_ftl::registry::resolve(&drive.ftl).unwrap();
             assert!(drive.told("source", "series").is_some(), "{}: no source", drive.name);
             assert!(drive.told("fit", "off").is_some(), "{}: how far off?", drive.name);
+            for ftl in drive.as_good().unwrap_or_else(|| panic!("{}: as-good", drive.name)) {
+                ftlab_ftl::registry::resolve(&ftl).unwrap();
+            }
+            let has = |key| drive.told("fit", key).is_some();
+            assert_eq!(has("op"), drive.op_bounds().is_some(), "{}", drive.name);
+            assert_eq!(has("unit"), drive.unit_bounds().is_some(), "{}", drive.name);
         }
     }
 

@@ -13,11 +13,12 @@
 //! - A trace of fewer pages is repeated side by side, in as many copies as the model has room for. So what it writes covers
 //!   the capacity of the drive, as it does where the application has grown to the size of the drive.
 //! - A trace of more pages runs as it is, with units that are as much larger.
-//! - A drive of the [atlas](crate::atlas) brings what else is known of it: reserve and schedule of collection.
+//! - A drive of the [atlas](crate::atlas) brings what else is known of it, reserve and schedule of collection, unless others
+//!   are asked for.
 
 use crate::SimError;
 use crate::atlas::{AtlasDrive, known_drive};
-use crate::drive::{DriveOptions, DriveSummary, Logical};
+use crate::drive::{DriveOptions, DriveSummary, Logical, Physical};
 use crate::evidence::ENOUGH_REQUESTS;
 use crate::format::{bytes, decimal, grouped, percent};
 use crate::run_options::Experiment;
@@ -65,8 +66,6 @@ pub struct Model {
     pub workload: Workload,
     /// Its size.
     pub size: ModelSize,
-    /// The drive of the atlas that it stands for.
-    pub known: Option<&'static AtlasDrive>,
 }
 
 /// The size of a model.
@@ -103,6 +102,18 @@ impl fmt::Display for DriveClass {
 }
 
 impl DriveClass {
+    /// The options of a drive of this class, before those that are asked for.
+    pub fn usual(&self) -> DriveOptions {
+        let usual = DriveOptions::default();
+        let own = |of: &'static AtlasDrive| DriveOptions {
+            reserve_blocks: of.reserve,
+            gc: of.gc,
+            ..usual.clone()
+        };
+        let physical = Physical::asked(self.op, None);
+        DriveOptions { physical, ..self.known.map_or_else(|| usual.clone(), own) }
+    }
+
     /// The class that a text tells, which is no name.
     fn parsed(text: &str) -> Result<Self, SpecError> {
         let wrong = || SpecError::Quantity {
@@ -168,6 +179,17 @@ impl DriveClass {
         class.check().is_ok().then_some(class)
     }
 
+    /// It with units of so many bytes; none if no model has so many, or so few.
+    pub fn with_unit_bytes(&self, bytes: u64) -> Option<Self> {
+        let class = Self { unit: Some(ByteSize(bytes)), ..*self };
+        class.check().is_ok().then_some(class)
+    }
+
+    /// What it writes beside the host's pages and those that it moves, as a share of them; 0 if that is not known.
+    pub fn overhead(&self) -> f64 {
+        self.known.map_or(0.0, |known| known.overhead.0)
+    }
+
     /// What is taken for granted of it.
     pub fn assumed(&self) -> Option<String> {
         self.unit.is_none().then(|| {
@@ -203,7 +225,6 @@ impl DriveClass {
         seed: u64,
     ) -> Result<Model, SimError> {
         self.check()?;
-        let known = self.known;
         let units = self.units();
         let unit_pages = MODEL_PAGES.div_ceil(units).max(u64::from(UNIT_PAGES_MIN));
         let least = units * unit_pages;
@@ -213,7 +234,7 @@ impl DriveClass {
         };
         if workload.is_generator() {
             let size = ModelSize { pages: least, pages_per_block: unit_pages as u32, copies: 1 };
-            return Ok(Model { workload: workload.of_capacity(self.capacity.0)?, size, known });
+            return Ok(Model { workload: workload.of_capacity(self.capacity.0)?, size });
         }
         let trace = workload.open_trace(page_bytes, false)?;
         let own = workload.logical_size(Logical::OfWorkload, page_bytes, trace.as_deref())?;
@@ -222,7 +243,7 @@ impl DriveClass {
         if own_pages >= least {
             let pages_per_block = u32::try_from(own_pages / units).unwrap_or(u32::MAX);
             let size = ModelSize { pages: own_pages, pages_per_block, copies: 1 };
-            return Ok(Model { workload: workload.clone(), size, known });
+            return Ok(Model { workload: workload.clone(), size });
         }
         let copies = side_by_side(workload, page_bytes, [own_pages, least], seed)?;
         let size = ModelSize {
@@ -230,7 +251,7 @@ impl DriveClass {
             pages_per_block: (copies.pages() / units) as u32,
             copies: copies.number(),
         };
-        Ok(Model { workload: Workload::Copies(Box::new(copies)), size, known })
+        Ok(Model { workload: Workload::Copies(Box::new(copies)), size })
     }
 }
 
@@ -282,16 +303,6 @@ impl Model {
         let mut experiment = Experiment { workload: self.workload.clone(), ..experiment.clone() };
         experiment.drive.logical = Logical::Pages(self.size.pages);
         experiment.drive.pages_per_block = Some(self.size.pages_per_block);
-        if let Some(known) = self.known {
-            // What was asked for stays.
-            let usual = DriveOptions::default();
-            if experiment.drive.gc == usual.gc {
-                experiment.drive.gc = known.gc;
-            }
-            if experiment.drive.reserve_blocks == usual.reserve_blocks {
-                experiment.drive.reserve_blocks = known.reserve;
-            }
-        }
         Ok(experiment)
     }
 
@@ -390,9 +401,14 @@ mod tests {
             let workload = Workload::parse("zipf", OpenOptions::default()).unwrap();
             let model = drive.model(&workload, 4096, 1).unwrap();
             let ftls = vec![known.ftl.clone()];
-            let experiment = model.of(&Experiment::new(workload, ftls)).unwrap();
+            let base = Experiment { drive: drive.usual(), ..Experiment::new(workload, ftls) };
+            let experiment = model.of(&base).unwrap();
             assert_eq!(experiment.drive.gc, known.gc);
             assert_eq!(experiment.drive.reserve_blocks, known.reserve);
+            // What is asked for stays, whatever it is.
+            let asked = DriveOptions { reserve_blocks: 5, ..DriveOptions::default() };
+            let experiment = model.of(&Experiment { drive: asked.clone(), ..base }).unwrap();
+            assert_eq!((experiment.drive.gc, experiment.drive.reserve_blocks), (asked.gc, 5));
         }
     }
 

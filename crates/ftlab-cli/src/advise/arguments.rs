@@ -118,7 +118,9 @@ pub(super) struct DriveArgs {
     pub(super) class: Option<DriveClass>,
     /// Which zones a host should write on --drive, which has none: tries these sizes, such as 1GiB,2GiB,4GiB. The workload
     /// is then `zones`; --target-waf is 1.05 by default.
-    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', requires = "class")]
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', requires = "class",
+          conflicts_with_all = ["figure", "report", "op", "tbw", "dwpd", "slo", "endurance", "daily_writes", "writes",
+                                "once", "fill"])]
     pub(super) zones: Vec<ByteSize>,
     /// How many zones are open at a time.
     #[arg(

@@ -115,7 +115,8 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
     if !asked.op.is_sorted_by(|a, b| a < b) {
         return Err(CliError::usage("--op is not ascending; give shares such as 7%,10%,28%"));
     }
-    let drive = asked.drive.apply(DriveOptions::default())?;
+    let usual = asked.class.map_or_else(DriveOptions::default, |class| class.usual());
+    let drive = asked.drive.apply(usual)?;
     let workload = Workload::parse(&args.workload, args.reading.open_options(drive.page_bytes))?;
     let ftls = Choice::new(&Ftls::all(&args.ftl), asked.class.as_ref());
     let base = asked.run.apply(Experiment {

@@ -10,7 +10,7 @@ use ftlab_experiments::Stop;
 use ftlab_experiments::zones::{ZonesAdvice, ZonesQuestion};
 use ftlab_sim::format::significant;
 use ftlab_sim::trust::over_provisioning;
-use ftlab_sim::{DriveOptions, Experiment, Physical, Threads, Workload};
+use ftlab_sim::{Experiment, Physical, Threads, Workload};
 use ftlab_spec::ByteSize;
 
 /// The most that is to be amplified, if nothing else is asked for.
@@ -30,7 +30,7 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     let Some(class) = asked.class else {
         return Err(CliError::usage("--zones needs the drive: --drive \"7.68TB, 18%, 3.75GB\""));
     };
-    let drive = asked.drive.apply(DriveOptions::default())?;
+    let drive = asked.drive.apply(class.usual())?;
     let workload = Workload::parse("zones", args.reading.open_options(drive.page_bytes))?;
     let base = asked.run.apply(Experiment { drive, ..Experiment::new(workload, Vec::new()) })?;
     let question = ZonesQuestion {

@@ -248,6 +248,42 @@ fn advise_tells_what_a_drive_does_that_can_be_bought() {
 }
 
 #[test]
+fn what_is_known_of_a_drive_is_used_and_gives_way_to_what_is_asked_for() {
+    let place = Place::new();
+    place.write("t.csv", short_trace(false));
+    let map = "--map ts:us=1,op=2,off:bytes=3,len:bytes=4";
+    let run = format!("run t.csv {map} --drive solidigm-p5520 --ftl 1r-greedy --json");
+    let drive = |asked: &str| {
+        let output = place.ftlab(&format!("{run} {asked}"));
+        assert_eq!(output.code, 0, "{}", output.stderr);
+        let beside = "This drive writes 10.3% of that beside";
+        assert!(output.stderr.contains(beside), "{}", output.stderr);
+        let config = &output.json()["config"]["drive"];
+        (config["gc"].to_string(), config["reserve_blocks"].to_string())
+    };
+    assert_eq!(drive(""), ("\"gradual:from=0.02\"".into(), "4".into()));
+    let asked = drive("--gc foreground --reserve 4");
+    assert_eq!(asked, ("\"foreground\"".into(), "4".into()));
+    let advise = place.ftlab(&format!("advise t.csv {REAL} --drive solidigm-p5520"));
+    assert_eq!(advise.code, 0, "{}", advise.stderr);
+    for part in [
+        " with the least over-provisioning that the fit does not exclude",
+        " in the largest units that the fit does not exclude",
+        "- Write amplification includes the overhead of this drive: 10.3%",
+        "- Rests on what was fitted to Solidigm D7-P5520, 1.92 TB, 8.6% off what it was fitted to; compared with no series",
+        "19.6% to 22.7% are not excluded",
+    ] {
+        assert!(advise.stdout.contains(part), "{part:?} is not in {}", advise.stdout);
+    }
+    for asked in ["--op 5%", "--report a.html", "--figure a.svg", "--fill random"] {
+        let zones = format!("advise zones --zones 1GiB --drive fdp-a {asked}");
+        let refused = place.ftlab(&zones);
+        assert_eq!(refused.code, 2, "{asked}: {}", refused.stdout);
+        assert!(refused.stderr.contains("cannot be used with"), "{asked}: {}", refused.stderr);
+    }
+}
+
+#[test]
 fn advise_answers_in_the_size_of_the_real_drive() {
     let place = Place::new();
     place.write("t.csv", short_trace(false));

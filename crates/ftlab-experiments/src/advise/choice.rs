@@ -1,6 +1,7 @@
 //! Which FTLs an answer is about: those to choose from, and for a real drive what it may have and what would be better.
 
 use ftlab_sim::DriveClass;
+use ftlab_sim::atlas::AtlasDrive;
 use ftlab_spec::Spec;
 use serde::Serialize;
 
@@ -49,10 +50,12 @@ impl Choice {
             Self { answer: asked.to_vec(), ..Self::default() }
         } else if let Some(class) = real {
             let own = class.known.map_or_else(|| Spec::bare(FITTED), |known| known.ftl.clone());
-            let mut of =
-                Self { answer: vec![own], instead: all(&[FITTED, PLAIN]), better: all(&BETTER) };
+            // What its fit does not tell from its own, if it says so.
+            let as_good = class.known.and_then(AtlasDrive::as_good);
+            let instead = as_good.unwrap_or_else(|| all(&[FITTED, PLAIN]));
+            let mut of = Self { answer: vec![own], instead, better: all(&BETTER) };
             of.instead.retain(|ftl| !of.answer.contains(ftl));
-            of.better.retain(|ftl| !of.answer.contains(ftl));
+            of.better.retain(|ftl| !of.answer.contains(ftl) && !of.instead.contains(ftl));
             of
         } else {
             Self { answer: all(&USUAL_FTLS), ..Self::default() }

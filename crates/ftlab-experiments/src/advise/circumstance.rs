@@ -18,6 +18,14 @@ pub enum Circumstance {
     HalfUnit,
     /// A real drive collects twice as much at once.
     DoubleUnit,
+    /// A real drive collects the least at once that its fit does not exclude.
+    LeastUnit,
+    /// The most.
+    MostUnit,
+    /// A real drive has the least over-provisioning that its fit does not exclude.
+    LeastOp,
+    /// The most.
+    MostOp,
 }
 
 impl fmt::Display for Circumstance {
@@ -27,6 +35,10 @@ impl fmt::Display for Circumstance {
             Self::AllInUse => "If all of the drive is used as the part that the trace writes",
             Self::HalfUnit => "In units of half the size",
             Self::DoubleUnit => "In units of double the size",
+            Self::LeastUnit => "In the smallest units that the fit does not exclude",
+            Self::MostUnit => "In the largest units that the fit does not exclude",
+            Self::LeastOp => "With the least over-provisioning that the fit does not exclude",
+            Self::MostOp => "With the most over-provisioning that the fit does not exclude",
         })
     }
 }

@@ -33,7 +33,9 @@ use search::{Bracket, Tried, expected};
 use crate::parallel::{Stop, Until, lock, parallel, when_it_fits};
 use ftlab_ftl::registry;
 use ftlab_sim::Physical;
+use ftlab_sim::atlas::AtlasDrive;
 use ftlab_sim::evidence::{RunEvidence, Standing};
+use ftlab_sim::format::percent_tenths;
 use ftlab_sim::result::DriveSummary;
 use ftlab_sim::trust::{Trust, drive_of, full_drive};
 use ftlab_sim::{
@@ -405,6 +407,7 @@ impl Question {
         advice.caveats = advice.caveats_of(&self.base, asked.own_bytes);
         advice.caveats.extend(small_blocks(&asked.drive).filter(|_| self.class.is_none()));
         advice.caveats.extend(self.doubts(&advice.curves));
+        advice.caveats.extend(self.rests_on());
         advice.answer = advice.sentence();
         Ok(advice)
     }
@@ -453,6 +456,26 @@ impl Question {
         doubts.into_iter().map(|doubt| format!("{}: {doubt}.", curve.ftl)).collect()
     }
 
+    /// What an answer about a known drive rests on.
+    fn rests_on(&self) -> Vec<String> {
+        let Some(known) = self.class.and_then(|class| class.known) else { return Vec::new() };
+        let overhead = (known.overhead.0 > 0.0).then(|| {
+            format!(
+                "Write amplification includes the overhead of this drive: {} of what is written, beside the pages of the \
+                 host and those that are moved.",
+                percent_tenths(known.overhead.0)
+            )
+        });
+        let bounds = known.op_bounds().map(|[least, most]| {
+            format!(
+                "Its over-provisioning was fitted: {} to {} are not excluded.",
+                percent_tenths(least.0),
+                percent_tenths(most.0)
+            )
+        });
+        std::iter::once(known.rests_on()).chain(bounds).chain(overhead).collect()
+    }
+
     /// What was not asked for, and taken for granted.
     fn assumed(&self, drive: &DriveSummary) -> Vec<String> {
         let fill = (self.base.fill == Fill::default()).then(full_drive);
@@ -479,36 +502,50 @@ impl Question {
             let question = Self { base, ..recorded.clone() };
             Ok(question.with_length_for(evidence, size.copies).base)
         };
-        let units = [(Circumstance::HalfUnit, 0.5), (Circumstance::DoubleUnit, 2.0)];
-        let units = units.into_iter().filter(|_| class.unit.is_none());
-        let units = units.filter_map(|(of, times)| Some((of, class.with_units(times)?)));
+        let units = other_units(class).into_iter();
         let units = units.map(|(of, class)| Ok((of, on(&class, &recorded.base)?)));
         let used = circumstances(&recorded.base, evidence);
         let used = used.into_iter().map(|(of, base)| Ok((of, on(class, &base)?)));
-        units.chain(used).collect()
+        // Without a target it is told what the drive does with the over-provisioning that it has.
+        let bounds = self.target.is_none().then_some([Circumstance::LeastOp, Circumstance::MostOp]);
+        let bounds = bounds.into_iter().flatten().filter(|of| self.op_under(*of).is_some());
+        let bounds = bounds.map(|of| Ok((of, on(class, &recorded.base)?)));
+        units.chain(used).chain(bounds).collect()
+    }
+
+    /// The over-provisioning that the real drive has under a circumstance, if that is known.
+    fn op_under(&self, circumstance: Circumstance) -> Option<Share> {
+        let bounds = || self.class.and_then(|class| class.known).and_then(AtlasDrive::op_bounds);
+        match circumstance {
+            Circumstance::LeastOp => bounds().map(|[least, _]| least),
+            Circumstance::MostOp => bounds().map(|[_, most]| most),
+            _ => self.as_it_is(),
+        }
     }
 
     /// What the FTL `chosen` needs under other circumstances, and which needs the least there: of a real drive, whose FTL is
     /// not chosen, that one alone, or without a target what it does.
-    fn otherwise(
+    fn otherwise<'o>(
         &self,
         (chosen, best): (&str, Option<Point>),
-        others: &[(Circumstance, Experiment)],
+        others: &'o [(Circumstance, Experiment)],
         threads: usize,
         on_run: &(dyn Fn() + Sync),
     ) -> Vec<Otherwise> {
         let is_tried = |ftl: &&Spec| self.class.is_none() || ftl.to_string() == chosen;
         let ftls: Vec<&Spec> = self.ftls.answer.iter().filter(is_tried).collect();
-        let tried: Vec<_> =
-            others.iter().flat_map(|(_, base)| ftls.iter().map(move |ftl| (base, *ftl))).collect();
-        let found = parallel(threads, &tried, |(base, ftl)| {
+        let of_each = |(of, base): &'o (Circumstance, Experiment)| {
+            ftls.iter().map(move |ftl| (*of, base, *ftl))
+        };
+        let tried: Vec<_> = others.iter().flat_map(of_each).collect();
+        let found = parallel(threads, &tried, |(of, base, ftl)| {
             let question = Self { base: (*base).clone(), ..self.clone() };
             let point = |ftl: &Spec, physical: Physical| {
                 let found = question.point(ftl, physical);
                 on_run();
                 found.map(|(point, _)| point)
             };
-            let op = self.as_it_is().filter(|_| best.is_none());
+            let op = self.op_under(*of).filter(|_| best.is_none());
             let as_it_is = op.map(|op| point(ftl, Physical::OverProvisioning(op)));
             let curve = match best.filter(|_| self.class.is_some()) {
                 Some(best) => question.around(ftl, best.op_ratio, &point),
@@ -637,7 +674,9 @@ impl Question {
         let result = when_it_fits(|| self.stop.load(Relaxed), run)?;
         let (drive, run) = (&result.config.drive, &result.runs[0]);
         let lately = run.settling.window_waf.filter(|_| result.config.until_steady);
-        let waf = lately.unwrap_or(run.waf);
+        let pages_waf = lately.unwrap_or(run.waf);
+        // What is known to be written beside counts like everything else that the drive writes.
+        let waf = (1.0 + self.class.map_or(0.0, |class| class.overhead())) * pages_waf;
         let response_ns = match self.target {
             Some(Target::Response(slo)) => Some(slo.of(run)?),
             _ => None,
@@ -719,6 +758,25 @@ impl Curve {
 fn by_rank(a: &Curve, b: &Curve) -> Ordering {
     let of = |curve: &Curve| (curve.role, curve.rank());
     of(a).partial_cmp(&of(b)).unwrap_or(Ordering::Equal)
+}
+
+/// A real drive in units of other sizes: those that its fit does not exclude, or half and double of what is not known.
+fn other_units(class: &DriveClass) -> Vec<(Circumstance, DriveClass)> {
+    let bounds = class.known.and_then(AtlasDrive::unit_bounds);
+    let others = match bounds {
+        Some([least, most]) => [
+            (Circumstance::LeastUnit, class.with_unit_bytes(least)),
+            (Circumstance::MostUnit, class.with_unit_bytes(most)),
+        ],
+        None if class.unit.is_none() || class.known.is_some() => [
+            (Circumstance::HalfUnit, class.with_units(0.5)),
+            (Circumstance::DoubleUnit, class.with_units(2.0)),
+        ],
+        None => return Vec::new(),
+    };
+    let own = class.units();
+    let others = others.into_iter().filter_map(|(of, class)| Some((of, class?)));
+    others.filter(|(_, class)| class.units() != own).collect()
 }
 
 /// An experiment on the model of a drive, and the size of that.
