@@ -269,6 +269,14 @@ fn caveats(fit: &Fit) -> Vec<String> {
             percent(best.unit_bytes / best.candidate.capacity as f64)
         ),
     ];
+    if fit.overhead > 0.0 && !fit.overhead_of.is_empty() {
+        caveats.push(format!(
+            "The overhead of {} was measured in the first drive write of {}, when the drive is taken to have been empty. If \
+             it was not, say how it was filled (--fill), or give the overhead (--overhead).",
+            tenths(fit.overhead),
+            fit.overhead_of.join(" and ")
+        ));
+    }
     if best.candidate.gc != GcSchedule::Foreground.to_string() {
         caveats.push(format!(
             "It collects before it has to (--gc {}), in proportion to the free units that are missing.",

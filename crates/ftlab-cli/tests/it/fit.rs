@@ -85,6 +85,12 @@ fn fit_says_what_is_wrong_with_its_input() {
     let place = Place::new();
     fs::write(place.path().join("a.csv"), "a,b\n1,2\n").unwrap();
     fs::write(place.path().join("b.csv"), "host_bytes,media_bytes\n5,5\n4,6\n").unwrap();
+    // A drive in use, which collects from the first byte on.
+    let mut in_use = "host_bytes,media_bytes\n".to_owned();
+    for bytes in 0..20_u64 {
+        writeln!(in_use, "{},{}", bytes * 100_000_000_000, bytes * 250_000_000_000).unwrap();
+    }
+    fs::write(place.path().join("d.csv"), in_use).unwrap();
     let mut nothing_moved = "host_bytes,media_bytes\n".to_owned();
     for bytes in 0..20 {
         writeln!(nothing_moved, "{bytes},{bytes}").unwrap();
@@ -97,6 +103,11 @@ fn fit_says_what_is_wrong_with_its_input() {
         ("b.csv uniform", "--logical"),
         ("b.csv uniform --logical 1TB --op 9%", "5%..20%"),
         ("c.csv uniform --logical 1TB", "nothing was collected"),
+        (
+            "d.csv uniform --logical 1TB",
+            "d.csv writes 150% more than the host in the first quarter",
+        ),
+        ("d.csv uniform --logical 1TB", "--fill sequential"),
         ("c.csv uniform --and c.csv zipf --logical 1TB --fill none,none,none", "one value for all"),
         ("c.csv uniform --and c.csv --logical 1TB", "2 values required"),
     ] {

@@ -3,6 +3,7 @@
 use super::bounds::{Bounds, ProfilePoint, Profiled};
 use super::drive::{Candidate, Trial};
 use super::left_out::LeftOut;
+use super::overhead::overhead;
 use super::question::{Extent, Question};
 use super::runner::Runner;
 use super::verdict::Verdict;
@@ -14,6 +15,7 @@ use crate::parallel::lock;
 use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry::{self, Kind, entries};
 use ftlab_sim::SimError;
+use ftlab_sim::format::percent;
 use ftlab_spec::Spec;
 use serde::Serialize;
 
@@ -42,6 +44,12 @@ const FURTHER: [&str; 2] = ["sep-gc/greedy", "sep-gc/fifo"];
 /// How much larger the drive is on which the answer is tried again.
 const LARGER: u32 = 4;
 
+/// The most that a drive may write beside the host while it is empty; more is collection.
+const OVERHEAD_MAX: f64 = 0.5;
+
+/// Drive writes over which that is looked at: a capacity that is twice too large is found out later.
+const EMPTY_FOR: f64 = 0.25;
+
 /// Bounds are looked for around a better drive this often.
 const RECENTRED_MAX: u32 = 2;
 
@@ -68,6 +76,8 @@ pub struct Fit {
     pub series: Vec<SeriesFacts>,
     /// Media bytes that the first drive writes beside the others, as a share of them.
     pub overhead: f64,
+    /// The series that the overhead was taken from, which began on an empty drive; none if it was given, or none did.
+    pub overhead_of: Vec<String>,
     /// Pages of the drives that were simulated.
     pub pages: u32,
     /// Why an FTL has no result, if one has none.
@@ -135,6 +145,7 @@ impl Question {
     ) -> Result<Fit, ExperimentsError> {
         self.check()?;
         let runner = Runner::new(self, kept, on_run)?;
+        self.check_empty(&runner)?;
         let found = self.search(&runner, None, threads)?;
         let mut drives = found.followed;
         let Some(first) = drives.first().cloned() else {
@@ -150,10 +161,13 @@ impl Question {
             }
             .into());
         };
-        let profiled = self.profiled(&runner, &first, threads)?;
+        let profiled = self.profiled(&runner, &first, &drives[1..], threads)?;
         drives[0] = profiled.best.clone();
+        let beyond = |trial: &Trial| profiled.noise.beyond(trial, &profiled.best);
+        drives[1..].sort_by(|a, b| beyond(a).total_cmp(&beyond(b)));
         let scales = self.scales(&runner, &drives[0].candidate)?;
-        let is_as_good = |trial: &&Trial| trial.distance.rms <= profiled.bounds.rms_most;
+        let is_as_good = |trial: &&Trial| profiled.noise.beyond(trial, &profiled.best) <= 1.0;
+        let as_good = drives.iter().filter(is_as_good).count().max(1);
         let refused = lock(&runner.refused).clone();
         let capacity = drives[0].candidate.capacity;
         let verdict = self.verdict(&drives, threads, on_run)?;
@@ -162,7 +176,8 @@ impl Question {
             left_out: self.left_out(&runner, threads)?,
             series: self.facts(&runner, capacity),
             overhead: runner.overhead(&self.whole(None), capacity),
-            as_good: drives.iter().filter(is_as_good).count().max(1),
+            overhead_of: self.begun_empty(),
+            as_good,
             bounds: profiled.bounds,
             profile: profiled.profile,
             left: found.left,
@@ -186,6 +201,43 @@ impl Question {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// The series that tell the overhead.
+    fn begun_empty(&self) -> Vec<String> {
+        let empty = self.series.iter().filter(|own| self.overhead.is_none() && own.is_from_empty());
+        empty.map(|own| own.name.clone()).collect()
+    }
+
+    /// Refuses a series that did not begin on an empty drive, as it was said to: what it collected would be taken for
+    /// overhead.
+    fn check_empty(&self, runner: &Runner<'_>) -> Result<(), ExperimentsError> {
+        if self.overhead.is_some() {
+            return Ok(());
+        }
+        let smallest = self.capacities.iter().copied().min().unwrap_or(1);
+        for (index, series) in self.series.iter().enumerate().filter(|(_, own)| own.is_from_empty())
+        {
+            let measured = runner.in_pages(index, &series.measured, smallest);
+            // Whatever its capacity is: a drive that is full collects from the first byte on.
+            let share = overhead(std::iter::once(measured), EMPTY_FOR * smallest as f64);
+            if share > OVERHEAD_MAX {
+                return Err(SimError::Unusable {
+                    what: format!(
+                        "{} writes {} more than the host in the first quarter of a drive write, and an empty drive writes \
+                         at most {} more: the drive was not empty",
+                        series.name,
+                        percent(share),
+                        percent(OVERHEAD_MAX)
+                    ),
+                    remedy: "say how it was filled (--fill sequential or random), or what was written before (--after), or \
+                             leave out the beginning (--skip 2), or give its overhead (--overhead)"
+                        .into(),
+                }
+                .into());
+            }
+        }
+        Ok(())
     }
 
     fn facts(&self, runner: &Runner<'_>, capacity: u64) -> Vec<SeriesFacts> {
@@ -225,15 +277,16 @@ impl Question {
         &self,
         runner: &Runner<'_>,
         first: &Trial,
+        others: &[Trial],
         threads: usize,
     ) -> Result<Profiled, ExperimentsError> {
-        let mut profiled = self.bounds(runner, first, threads)?;
+        let mut profiled = self.bounds(runner, first, others, threads)?;
         for _ in 0..RECENTRED_MAX {
             let (best, before) = (&profiled.best, &profiled.around);
             if best.candidate == *before {
                 break;
             }
-            profiled = self.bounds(runner, &best.clone(), threads)?;
+            profiled = self.bounds(runner, &best.clone(), others, threads)?;
         }
         Ok(profiled)
     }

@@ -1,30 +1,27 @@
 //! What a series cannot tell apart: profiles of the likelihood.
 //!
-//! How far intervals are off is taken as noise of one size, which the best drive tells. A drive is within the bounds
-//! if the sum of its squares is no larger than the best one's times 1 + x / n, where x = 3.84 is the 95% quantile of
-//! chi-square with one degree of freedom, and n the number of intervals, less for those that are off like the one
-//! before them: n (1 - r) / (1 + r) with their correlation r. No sum counts as less than what chance alone would make
-//! of the best drive, as its seeds show. Their mean has noise of its own, V over all intervals, and so has that of the drive
-//! that is compared: that the difference of their sums comes of it is allowed for with 1.645 standard deviations (95%) of
-//! 2 sqrt(2 S V / n), where S is the sum of the best.
+//! A drive is within the bounds if its deviance ([`noise`](super::noise)) is no more than 3.84 above that of the best, the
+//! 95% quantile of chi-square with one degree of freedom, over as many intervals as independent ones are worth: n, less for
+//! those that are off like the one before them, n (1 - r) / (1 + r) with their correlation r. That seeds are few is allowed
+//! for with 1.645 standard deviations (95%). Units of every size and other schedules of collection are tried, since both
+//! may stand for more or less over-provisioning.
 
 use super::drive::{Candidate, Trial};
+use super::noise::Noise;
 use super::question::Question;
-use super::runner::{Runner, SEEDS};
+use super::runner::Runner;
+use super::search::{AGAIN, SEEDS_AGAIN, matched, schedules, try_each};
 use crate::error::ExperimentsError;
 use serde::Serialize;
 
-/// The 95% quantile of chi-square with one degree of freedom.
-const CHI_SQUARE: f64 = 3.841;
+/// Over-provisioning is looked at in so many steps on either side of the best. A step is this share of it, times how far the
+/// best is off, within these limits; or a unit, if that is more.
+const STEPS: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
+const STEP: f64 = 0.4;
+const STEP_RMS: (f64, f64) = (0.01, 0.15);
 
-/// The 95% quantile of the normal distribution.
-const NORMAL: f64 = 1.645;
-
-/// How far over-provisioning is looked at on either side of the best, and in how many steps; further if that is not
-/// beyond its bounds.
-const OP_REACH: f64 = 0.01;
-const OP_STEPS: i32 = 4;
-const WIDER_MAX: u32 = 3;
+/// Units beside the reserve that the simplest FTL needs: one is open, and one is collected into.
+const BLOCKS_MIN: u32 = 2;
 
 /// What is within the bounds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -41,18 +38,36 @@ pub struct Bounds {
     pub intervals: f64,
 }
 
-/// The best that can be done with an over-provisioning.
+/// How well an over-provisioning does, with the units of the best and its schedule of collection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ProfilePoint {
     /// (physical - logical) / logical.
     pub op_ratio: f64,
-    /// How far off the best of its units is.
+    /// How far off it is.
     pub rms: f64,
 }
+
+/// A drive that was tried closely: over all of the series with all seeds, unless that is hopeless.
+#[derive(Debug, Clone)]
+pub(super) struct Closely {
+    pub(super) trial: Trial,
+    pub(super) is_whole: bool,
+}
+
+/// How far beyond the bounds a drive with some over-provisioning is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Point {
+    op_ratio: f64,
+    beyond: f64,
+}
+
+/// What was hopeless is at least so far beyond.
+const PRUNED: f64 = 2.0;
 
 /// What is known about a fit, and how well.
 pub(super) struct Profiled {
     pub(super) bounds: Bounds,
+    pub(super) noise: Noise,
     pub(super) profile: Vec<ProfilePoint>,
     /// The drive around which this is.
     pub(super) around: Candidate,
@@ -60,113 +75,142 @@ pub(super) struct Profiled {
     pub(super) best: Trial,
 }
 
-/// The largest mean square within the bounds, and the intervals that it is based on.
-fn limit(best: &Trial) -> (f64, f64) {
-    let residuals = &best.residuals;
-    let count = residuals.len() as f64;
-    let pairs: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    let alike = (pairs / (count * best.mean_square()).max(1e-300)).clamp(0.0, 0.95);
-    let independent = (count * (1.0 - alike) / (1.0 + alike)).max(2.0);
-    let square = best.mean_square().max(best.expected_square);
-    // One run and the mean of all are expected to differ by the variances of both.
-    let simulated = best.expected_square / (SEEDS + 1) as f64;
-    let chance = 2.0 * NORMAL * (2.0 * square * simulated / independent).sqrt();
-    (square * (1.0 + CHI_SQUARE / independent) + chance, independent)
-}
-
 impl Question {
-    /// Finds the bounds around the best drive.
+    /// Finds the bounds around the best drive; `others` tell of the noise as well.
     pub(super) fn bounds(
         &self,
         runner: &Runner<'_>,
         best: &Trial,
+        others: &[Trial],
         threads: usize,
     ) -> Result<Profiled, ExperimentsError> {
-        let (limit, independent) = limit(best);
-        let is_within = |trial: &&Trial| trial.mean_square() <= limit;
-        let profile = self.profile(runner, best, limit, threads)?;
+        let noise = Noise::of(others.iter().chain([best]));
         let own = &best.candidate;
-        let units = self.try_closely(runner, own, &self.other_units(own), limit, threads)?;
-        let reserves = self.try_closely(runner, own, &self.other_reserves(best), limit, threads)?;
-        let within = || profile.iter().chain(&units).chain([best]).filter(is_within);
-        let sizes = within().map(|trial| trial.unit_bytes);
-        let ratios = within().map(|trial| trial.op_ratio);
-        let (least, most) = range(ratios, f64::min, f64::max);
-        let reserves = reserves.iter().chain([best]).filter(is_within);
+        let closely = |tried: &[Candidate]| self.try_closely(runner, best, tried, &noise, threads);
+        let centres = self.centres(runner, best, threads)?;
+        let tried: Vec<Candidate> =
+            centres.iter().flat_map(|centre| self.around(centre, best)).collect();
+        let mut all = closely(&tried)?;
+        let reserves = closely(&self.other_reserves(best))?;
+        all.push(Closely { trial: best.clone(), is_whole: true });
+        self.run_again(runner, best, &noise, &mut all, threads)?;
+        // What these lack is less than what the first few did, or as much.
+        let whole = all.iter().filter(|own| own.is_whole).map(|own| &own.trial);
+        let noise = Noise::of(whole.clone().chain(others));
+        let likeliest = whole.clone().min_by(|a, b| noise.likelier(a, b)).unwrap_or(best);
+        let is_within = |trial: &&Trial| noise.beyond(trial, likeliest) <= 1.0;
+        let within = || whole.clone().filter(is_within);
+        let points = |of: &Closely| {
+            let beyond = noise.beyond(&of.trial, likeliest);
+            Point {
+                op_ratio: of.trial.op_ratio,
+                beyond: if of.is_whole { beyond } else { beyond.max(PRUNED) },
+            }
+        };
+        let mut groups: Vec<(u32, &str, Vec<Point>)> = Vec::new();
+        for of in &all {
+            let (pages, gc) = (of.trial.candidate.pages_per_block, of.trial.candidate.gc.as_str());
+            match groups.iter_mut().find(|group| (group.0, group.1) == (pages, gc)) {
+                Some(group) => group.2.push(points(of)),
+                None => groups.push((pages, gc, vec![points(of)])),
+            }
+        }
+        let ends = groups.into_iter().filter_map(|(_, _, points)| extent(points));
+        let ends: Vec<f64> = ends.flat_map(|(least, most)| [least, most]).collect();
+        let (least, most) = range(ends.into_iter(), f64::min, f64::max);
+        let reserves = reserves.iter().filter(|own| own.is_whole).map(|own| &own.trial);
+        let reserves = reserves.chain([best]).filter(|own| noise.beyond(own, likeliest) <= 1.0);
         let reserves = reserves.map(|trial| trial.candidate.reserve);
-        let points = points(&profile);
         let rms_of = |square: f64| {
-            let own = best.mean_square().max(1e-300);
-            best.distance.rms * (square / own).sqrt()
+            let own = likeliest.mean_square().max(1e-300);
+            likeliest.distance.rms * (square / own).sqrt()
         };
-        let crossed = crossing(&points, rms_of(limit), best.op_ratio);
         let bounds = Bounds {
-            // Units of another size, with as much flash beside the reserve, may be between the steps of the profile.
-            op_ratio: (crossed.0.min(least), crossed.1.max(most)),
-            unit_bytes: range(sizes, f64::min, f64::max),
-            reserve: reserves.fold((u32::MAX, 0), |(low, high), own| (low.min(own), high.max(own))),
-            rms_most: rms_of(limit),
-            intervals: independent,
+            op_ratio: (least.min(likeliest.op_ratio), most.max(likeliest.op_ratio)),
+            unit_bytes: range(within().map(|trial| trial.unit_bytes), f64::min, f64::max),
+            reserve: reserves
+                .fold((own.reserve, own.reserve), |(low, high), own| (low.min(own), high.max(own))),
+            rms_most: rms_of(noise.square_most(likeliest)),
+            intervals: noise.intervals,
         };
-        let around = best.candidate.clone();
-        let all = profile.iter().chain(&units).chain([best]);
-        let best = all.min_by(|a, b| a.distance.rms.total_cmp(&b.distance.rms)).unwrap_or(best);
-        Ok(Profiled { bounds, around, best: best.clone(), profile: points })
+        let is_alike = |own: &&Closely| {
+            let (own, best) = (&own.trial.candidate, &likeliest.candidate);
+            (own.pages_per_block, &own.gc) == (best.pages_per_block, &best.gc)
+        };
+        let profile = points_of_profile(all.iter().filter(is_alike).map(|own| &own.trial));
+        Ok(Profiled {
+            bounds,
+            noise,
+            around: best.candidate.clone(),
+            best: likeliest.clone(),
+            profile,
+        })
     }
 
-    /// Drives with more and less over-provisioning, each with the units of the best and those next to it.
-    fn profile(
+    /// The best, and drives with units of every size and with other schedules of collection, each with the
+    /// over-provisioning with which it writes as much as was measured.
+    fn centres(
         &self,
         runner: &Runner<'_>,
         best: &Trial,
-        limit: f64,
         threads: usize,
-    ) -> Result<Vec<Trial>, ExperimentsError> {
-        let mut trials: Vec<Trial> = Vec::new();
-        for wider in 0..=WIDER_MAX {
-            let reach = OP_REACH * f64::from(1_u32 << wider);
-            let steps =
-                (-OP_STEPS..=OP_STEPS).map(|step| reach * f64::from(step) / f64::from(OP_STEPS));
-            let tried: Vec<Candidate> = steps
-                .map(|step| best.candidate.op_ratio + step)
-                .filter(|op| *op > 0.0)
-                .flat_map(|op_ratio| self.near_units(&best.candidate, op_ratio))
-                .collect();
-            trials.extend(self.try_closely(runner, &best.candidate, &tried, limit, threads)?);
-            let beyond = |is_side: fn(f64, f64) -> bool| {
-                let side = trials.iter().filter(|t| is_side(t.op_ratio, best.op_ratio));
-                points_of(side).iter().any(|(_, square)| *square > limit)
-            };
-            if beyond(|own, best| own < best) && beyond(|own, best| own > best) {
-                break;
+    ) -> Result<Vec<Candidate>, ExperimentsError> {
+        let own = &best.candidate;
+        let units = self.sizes().filter(|pages| *pages != own.pages_per_block);
+        let units = units.map(|pages| self.with_units(own, pages));
+        let schedules = if self.tries_gradual { schedules() } else { Vec::new() };
+        let schedules = schedules.into_iter().filter(|gc| *gc != own.gc);
+        let schedules = schedules.map(|gc| Candidate { gc, ..own.clone() });
+        let others: Vec<Candidate> =
+            units.chain(schedules).filter(|other| self.has_room(other)).collect();
+        let matched = matched(runner, &self.whole(None), &others, threads)?;
+        let matched = matched.into_iter().map(|trial| trial.candidate);
+        Ok(std::iter::once(own.clone()).chain(matched).collect())
+    }
+
+    /// Runs those that are within the bounds, or nearly, with more seeds.
+    fn run_again(
+        &self,
+        runner: &Runner<'_>,
+        best: &Trial,
+        noise: &Noise,
+        all: &mut Vec<Closely>,
+        threads: usize,
+    ) -> Result<(), ExperimentsError> {
+        let far = |own: &Closely| {
+            if own.is_whole { noise.beyond(&own.trial, best) } else { f64::INFINITY }
+        };
+        all.sort_by(|a, b| far(a).total_cmp(&far(b)));
+        let candidate = |own: &Closely| own.trial.candidate.clone();
+        // The best is among the others as well.
+        all.dedup_by(|a, b| a.is_whole && b.is_whole && a.trial.candidate == b.trial.candidate);
+        let near = all.iter().take(AGAIN).take_while(|own| far(own) <= 1.0).count();
+        let candidates: Vec<Candidate> = all[..near].iter().map(candidate).collect();
+        let again = try_each(runner, &self.whole(None), &candidates, SEEDS_AGAIN, threads)?;
+        for (own, again) in all.iter_mut().zip(again) {
+            if let Some(trial) = again {
+                own.trial = trial;
             }
         }
-        Ok(trials)
+        Ok(())
     }
 
-    /// A candidate with this over-provisioning, and with larger and smaller units.
-    fn near_units(&self, own: &Candidate, op_ratio: f64) -> Vec<Candidate> {
-        let pages = [own.pages_per_block / 2, own.pages_per_block, own.pages_per_block * 2];
-        let fitting = pages.into_iter().filter(|pages| self.has_units(*pages));
-        fitting
-            .map(|pages_per_block| Candidate { op_ratio, pages_per_block, ..own.clone() })
-            .collect()
+    /// Whether a drive has blocks in reserve, open and to collect into.
+    pub(super) fn has_room(&self, own: &Candidate) -> bool {
+        let unit = f64::from(own.pages_per_block) / f64::from(self.pages);
+        own.op_ratio >= unit * f64::from(own.reserve + BLOCKS_MIN)
     }
 
-    fn has_units(&self, pages: u32) -> bool {
-        (self.unit_pages.0..=self.unit_pages.1).contains(&pages)
-    }
-
-    /// Units of all sizes, each with a little more and less over-provisioning.
-    fn other_units(&self, own: &Candidate) -> Vec<Candidate> {
-        self.sizes()
-            .flat_map(|pages| {
-                let of = self.with_units(own, pages);
-                [-0.01, -0.005, 0.0, 0.005, 0.01]
-                    .map(|step| Candidate { op_ratio: of.op_ratio + step, ..of.clone() })
-            })
-            .filter(|candidate| candidate.op_ratio > 0.0)
-            .collect()
+    /// A drive with more and less over-provisioning, in steps that change what it writes about as much as the best is off.
+    fn around(&self, centre: &Candidate, best: &Trial) -> Vec<Candidate> {
+        let unit = f64::from(centre.pages_per_block) / f64::from(self.pages);
+        let rms = best.distance.rms.clamp(STEP_RMS.0, STEP_RMS.1);
+        let step = (STEP * rms * centre.op_ratio).max(unit);
+        let at = |steps: f64| centre.op_ratio + steps * step;
+        let mut ratios: Vec<f64> = STEPS.iter().flat_map(|own| [at(*own), at(-*own)]).collect();
+        ratios.push(centre.op_ratio);
+        let all = ratios.into_iter().map(|op_ratio| Candidate { op_ratio, ..centre.clone() });
+        all.filter(|own| self.has_room(own)).collect()
     }
 
     /// Other reserves, with as much spare flash beside them.
@@ -185,49 +229,30 @@ impl Question {
     }
 }
 
-/// The best of each over-provisioning, ascending: its mean square.
-fn points_of<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<(&'a Trial, f64)> {
-    let mut best: Vec<(&Trial, f64)> = Vec::new();
-    for trial in trials {
-        let same = |other: &&mut (&Trial, f64)| {
-            (other.0.candidate.op_ratio - trial.candidate.op_ratio).abs() < 1e-9
-        };
-        match best.iter_mut().find(same) {
-            Some(other) if other.1 <= trial.mean_square() => {}
-            Some(other) => *other = (trial, trial.mean_square()),
-            None => best.push((trial, trial.mean_square())),
-        }
-    }
-    best.sort_by(|a, b| a.0.op_ratio.total_cmp(&b.0.op_ratio));
-    best
+/// How far off each over-provisioning is, ascending, each once.
+fn points_of_profile<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<ProfilePoint> {
+    let of = |trial: &Trial| ProfilePoint { op_ratio: trial.op_ratio, rms: trial.distance.rms };
+    let mut points: Vec<ProfilePoint> = trials.map(of).collect();
+    points.sort_by(|a, b| a.op_ratio.total_cmp(&b.op_ratio).then(a.rms.total_cmp(&b.rms)));
+    points.dedup_by(|a, b| (a.op_ratio - b.op_ratio).abs() < 1e-9);
+    points
 }
 
-fn points(trials: &[Trial]) -> Vec<ProfilePoint> {
-    let best = points_of(trials.iter()).into_iter();
-    best.map(|(trial, _)| ProfilePoint { op_ratio: trial.op_ratio, rms: trial.distance.rms })
-        .collect()
-}
-
-/// Where a profile crosses a limit on either side of its best point; its ends if it does not. Between two points the sum of
-/// squares grows with the square of the distance, as it does beside the best.
-fn crossing(profile: &[ProfilePoint], limit: f64, best: f64) -> (f64, f64) {
-    let edge = |ordered: Vec<ProfilePoint>| {
-        let mut inside = best;
-        for pair in ordered.windows(2) {
-            if pair[0].rms <= limit && pair[1].rms > limit {
-                let grown = |rms: f64| rms.powi(2) - pair[0].rms.powi(2);
-                let share = (grown(limit) / grown(pair[1].rms)).sqrt();
-                return pair[0].op_ratio + share * (pair[1].op_ratio - pair[0].op_ratio);
-            }
-            if pair[1].rms <= limit {
-                inside = pair[1].op_ratio;
-            }
+/// Where a profile crosses the bounds on either side; its ends if it does not; `None` if none of it is within. Between two
+/// points the deviance grows with the square of the distance, as it does beside the best.
+fn extent(mut points: Vec<Point>) -> Option<(f64, f64)> {
+    points.sort_by(|a, b| a.op_ratio.total_cmp(&b.op_ratio));
+    let is_within = |point: &Point| point.beyond <= 1.0;
+    let (first, last) = (points.iter().position(is_within)?, points.iter().rposition(is_within)?);
+    let edge = |inside: Point, outside: Option<&Point>| match outside {
+        None => inside.op_ratio,
+        Some(outside) => {
+            let share = ((1.0 - inside.beyond) / (outside.beyond - inside.beyond)).sqrt();
+            inside.op_ratio + share.min(1.0) * (outside.op_ratio - inside.op_ratio)
         }
-        inside
     };
-    let below = profile.iter().rev().filter(|point| point.op_ratio <= best + 1e-9).copied();
-    let above = profile.iter().filter(|point| point.op_ratio >= best - 1e-9).copied();
-    (edge(below.collect()), edge(above.collect()))
+    let below = first.checked_sub(1).map(|at| &points[at]);
+    Some((edge(points[first], below), edge(points[last], points.get(last + 1))))
 }
 
 fn range(
@@ -244,16 +269,12 @@ mod tests {
 
     #[test]
     fn bounds_are_where_the_profile_crosses_the_limit() {
-        let point = |op_ratio, rms| ProfilePoint { op_ratio, rms };
-        let profile = [
-            point(0.08, 0.31_f64.sqrt()),
-            point(0.09, 0.1),
-            point(0.10, 0.05),
-            point(0.11, 0.1),
-            point(0.12, 0.1),
-        ];
-        let (least, most) = crossing(&profile, 0.085_f64.sqrt(), 0.10);
-        assert!((least - 0.085).abs() < 1e-9, "{least}");
+        let point = |op_ratio, beyond| Point { op_ratio, beyond };
+        let profile = [point(0.12, 0.3), point(0.08, 4.0), point(0.09, 0.2), point(0.10, 0.0)];
+        let (least, most) = extent(profile.to_vec()).unwrap();
+        let share = (0.8_f64 / 3.8).sqrt();
+        assert!((least - (0.09 - 0.01 * share)).abs() < 1e-9, "{least}");
         assert!((most - 0.12).abs() < 1e-9, "open: {most}");
+        assert_eq!(extent(vec![point(0.1, 2.0)]), None);
     }
 }

@@ -44,9 +44,15 @@ pub struct Trial {
     /// How far each interval is off, so that the mean of the squares counts every series the same.
     #[serde(skip)]
     pub(super) residuals: Vec<f64>,
-    /// The mean of the squares that is expected of the very drive that was measured; 0 if it ran once.
+    /// The mean of the squares that is chance of the drive, as runs with other seeds show; 0 if it ran once.
     #[serde(skip)]
-    pub(super) expected_square: f64,
+    pub(super) chance: f64,
+    /// That of the mean of the seeds that were simulated.
+    #[serde(skip)]
+    pub(super) simulated: f64,
+    /// That of intervals in which nothing is moved, if there are any.
+    #[serde(skip)]
+    pub(super) quiet: Option<f64>,
 }
 
 /// How a candidate did under one of the series.
@@ -70,8 +76,11 @@ pub(super) struct Held {
     pub(super) of: OfSeries,
     /// How far each interval is off, in media bytes per host byte.
     pub(super) residuals: Vec<f64>,
-    /// What the mean of their squares is expected to be, of the very drive that was measured.
-    pub(super) expected_square: f64,
+    /// The variance of one drive, and of the mean of those that were simulated.
+    pub(super) chance: f64,
+    pub(super) simulated: f64,
+    /// Intervals in which nothing is moved.
+    pub(super) quiet: Vec<f64>,
     /// What distances are shares of: WAF - 1 as measured, or the least that counts.
     pub(super) beside: f64,
 }
@@ -82,6 +91,11 @@ impl Trial {
         (1.0 + self.distance.mean).max(0.01).ln()
     }
 
+    /// The mean square without the chance of the seeds that were simulated.
+    pub(super) fn left(&self) -> f64 {
+        (self.mean_square() - self.simulated).max(0.1 * self.mean_square())
+    }
+
     /// The mean of the squares of how far the intervals are off.
     pub(super) fn mean_square(&self) -> f64 {
         let squares: f64 = self.residuals.iter().map(|off| off * off).sum();
@@ -89,16 +103,33 @@ impl Trial {
     }
 }
 
-/// How far a candidate is off all that it was held against, the intervals of all, and the mean square that is expected.
-pub(super) fn together(held: &[Held]) -> (Distance, Vec<f64>, f64) {
+/// What a candidate was held against, together.
+pub(super) struct Together {
+    pub(super) distance: Distance,
+    pub(super) residuals: Vec<f64>,
+    pub(super) chance: f64,
+    pub(super) simulated: f64,
+    pub(super) quiet: Option<f64>,
+}
+
+/// Intervals in which nothing is moved tell how far counters are off if there are so many.
+const QUIET_MIN: usize = 4;
+
+/// How far a candidate is off all that it was held against, the intervals of all, and the variances that are expected.
+pub(super) fn together(held: &[Held]) -> Together {
     let intervals: usize = held.iter().map(|own| own.residuals.len()).sum();
     let mut residuals = Vec::with_capacity(intervals);
-    let (mut expected, mut excess, mut beside, mut last_fifth) = (0.0, 0.0, 0.0, 0.0_f64);
+    let (mut chance, mut simulated, mut excess, mut beside, mut last_fifth) =
+        (0.0, 0.0, 0.0, 0.0, 0.0_f64);
+    let mut quiet = Vec::new();
     for own in held {
         let count = own.residuals.len() as f64;
         let weight = (intervals as f64 / count / held.len() as f64).sqrt() / own.beside;
         residuals.extend(own.residuals.iter().map(|off| off * weight));
-        expected += own.expected_square / own.beside.powi(2) / held.len() as f64;
+        quiet.extend(own.quiet.iter().map(|off| (off * weight).abs()));
+        let share = own.beside.powi(2) * held.len() as f64;
+        chance += own.chance / share;
+        simulated += own.simulated / share;
         excess += own.residuals.iter().sum::<f64>() / count;
         beside += own.beside;
         if own.of.distance.last_fifth.abs() > last_fifth.abs() {
@@ -107,7 +138,12 @@ pub(super) fn together(held: &[Held]) -> (Distance, Vec<f64>, f64) {
     }
     let squares: f64 = residuals.iter().map(|off| off * off).sum();
     let rms = (squares / intervals.max(1) as f64).sqrt();
-    (Distance { rms, mean: excess / beside, last_fifth }, residuals, expected)
+    let distance = Distance { rms, mean: excess / beside, last_fifth };
+    quiet.sort_by(f64::total_cmp);
+    // Half of normally distributed numbers are within 0.6745 standard deviations; the first collections may come earlier.
+    let median = quiet.get(quiet.len() / 2).map(|median| (median / 0.6745).powi(2));
+    let quiet = median.filter(|_| quiet.len() >= QUIET_MIN);
+    Together { distance, residuals, chance, simulated, quiet }
 }
 
 #[cfg(test)]
@@ -117,20 +153,21 @@ mod tests {
     fn held(residuals: &[f64], beside: f64, last_fifth: f64) -> Held {
         let distance = Distance { rms: 0.0, mean: 0.0, last_fifth };
         let of = OfSeries { index: 0, waf: 1.0, waf_last_fifth: 1.0, distance, wafs: Vec::new() };
-        Held { of, residuals: residuals.to_vec(), expected_square: 0.04, beside }
+        let (residuals, quiet) = (residuals.to_vec(), Vec::new());
+        Held { of, residuals, chance: 0.04, simulated: 0.02, quiet, beside }
     }
 
     #[test]
     fn every_series_counts_the_same_however_long_it_is() {
         let long = held(&[0.2; 30], 2.0, 0.1);
-        let (distance, residuals, expected) = together(std::slice::from_ref(&long));
+        let Together { distance, residuals, chance, .. } = together(std::slice::from_ref(&long));
         assert!((distance.rms - 0.1).abs() < 1e-12 && (distance.mean - 0.1).abs() < 1e-12);
-        assert!((expected - 0.01).abs() < 1e-12 && residuals.len() == 30);
+        assert!((chance - 0.01).abs() < 1e-12 && residuals.len() == 30);
         let short = held(&[-0.3, -0.3], 1.0, -0.3);
-        let (distance, residuals, expected) = together(&[long, short]);
+        let Together { distance, residuals, chance, .. } = together(&[long, short]);
         assert!((distance.rms.powi(2) - f64::midpoint(0.01, 0.09)).abs() < 1e-12, "{distance:?}");
         assert!((distance.mean + 0.1 / 3.0).abs() < 1e-12, "what is written beside, of all");
         assert!((distance.last_fifth + 0.3).abs() < 1e-12, "the furthest");
-        assert!((expected - f64::midpoint(0.01, 0.04)).abs() < 1e-12 && residuals.len() == 32);
+        assert!((chance - f64::midpoint(0.01, 0.04)).abs() < 1e-12 && residuals.len() == 32);
     }
 }

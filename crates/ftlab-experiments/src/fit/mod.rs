@@ -19,6 +19,7 @@ mod counters;
 mod drive;
 mod in_pages;
 mod left_out;
+mod noise;
 mod overhead;
 mod question;
 mod refreshed;

@@ -1,6 +1,6 @@
 //! Simulating candidates, each once, and holding them against what was measured.
 
-use super::drive::{Candidate, Held, OfSeries, Trial, together};
+use super::drive::{Candidate, Held, OfSeries, Together, Trial, together};
 use super::in_pages::InPages;
 use super::overhead::overhead;
 use super::question::{Extent, Question, Series};
@@ -30,6 +30,9 @@ const FINER: f64 = 4.0;
 
 /// Runs with seeds of their own of drives that are held against each other closely.
 pub(super) const SEEDS: u64 = 3;
+
+/// Next to nothing is moved if so much is written beside the host.
+const QUIET: f64 = 1e-4;
 
 /// A drive is given up that amplifies more than the largest measured WAF - 1, this many times.
 const GIVEN_UP: f64 = 4.0;
@@ -129,7 +132,7 @@ impl<'a> Runner<'a> {
             let base = &self.series(index).base;
             // A trace is the same with every seed.
             let seeds = if base.workload.is_generator() { seeds } else { 1 };
-            let mut curves = Vec::new();
+            let (mut curves, mut larger) = (Vec::new(), Vec::new());
             for number in 0..seeds {
                 let seed = base.seed.wrapping_add(number);
                 let Some(runs) = self.runs(candidate, extent, (index, measured), seed)? else {
@@ -137,11 +140,12 @@ impl<'a> Runner<'a> {
                 };
                 size.get_or_insert((runs[0].1.op_ratio, runs[0].1.blocks));
                 curves.push(Curve::new(&runs));
+                larger.push(Curve::new(&[(1.0, runs[0].1.clone())]));
             }
-            held.push(self.held(candidate, (index, measured), &curves, overhead));
+            held.push(self.held(candidate, (index, measured), (&curves, &larger), overhead));
         }
         let Some((op_ratio, units)) = size else { return Ok(None) };
-        let (distance, residuals, expected_square) = together(&held);
+        let Together { distance, residuals, chance, simulated, quiet } = together(&held);
         Ok(Some(Trial {
             candidate: candidate.clone(),
             op_ratio,
@@ -151,7 +155,9 @@ impl<'a> Runner<'a> {
             distance,
             series: held.into_iter().map(|own| own.of).collect(),
             residuals,
-            expected_square,
+            chance,
+            simulated,
+            quiet,
         }))
     }
 
@@ -207,12 +213,12 @@ impl<'a> Runner<'a> {
         Ok(written)
     }
 
-    /// Runs of a candidate held against a series.
+    /// Runs of a candidate held against a series; what the larger drives alone wrote tells what chance makes of one.
     fn held(
         &self,
         candidate: &Candidate,
         (index, part): (usize, &Measured),
-        curves: &[Curve],
+        (curves, larger): (&[Curve], &[Curve]),
         overhead: f64,
     ) -> Held {
         let measured = self.in_pages(index, part, candidate.capacity);
@@ -224,17 +230,27 @@ impl<'a> Runner<'a> {
         let all = measured.residuals(0.0, &media);
         let residuals = measured.residuals(skip, &media);
         let count = curves.len() as f64;
-        let apart_of = |curve: &Curve| {
-            let own = measured.residuals(skip, &|host| media_of(curve, host)).into_iter();
-            own.zip(&residuals).map(|(own, mean)| (own - mean).powi(2)).sum::<f64>()
+        // The variance of one of them.
+        let apart = |curves: &[Curve]| {
+            let mean = Curve::mean(curves);
+            let of_mean = measured.residuals(skip, &|host| media_of(&mean, host));
+            let apart_of = |curve: &Curve| {
+                let own = measured.residuals(skip, &|host| media_of(curve, host)).into_iter();
+                own.zip(&of_mean).map(|(own, mean)| (own - mean).powi(2)).sum::<f64>()
+            };
+            let sum: f64 = curves.iter().map(apart_of).sum();
+            sum / of_mean.len() as f64 / (count - 1.0).max(1.0)
         };
-        let apart: f64 = curves.iter().map(apart_of).sum();
+        let wafs = measured.wafs_of(&media);
+        let simulated_wafs = wafs[wafs.len() - residuals.len()..].iter().map(|(_, waf)| *waf);
+        let both = simulated_wafs.zip(&residuals);
+        let quiet = both.filter(|(waf, _)| *waf < 1.0 + overhead + QUIET).map(|(_, off)| *off);
         let least = self.question.least_beside();
         let (waf, waf_last_fifth) = measured.wafs_by(skip, &media);
         Held {
-            // The variance of one run, and of the mean of as many as there are.
-            expected_square: apart / residuals.len() as f64 / (count - 1.0).max(1.0)
-                * (1.0 + 1.0 / count),
+            chance: apart(larger),
+            simulated: apart(curves) / count,
+            quiet: quiet.collect(),
             beside: (measured.waf_after(skip) - 1.0).max(least),
             of: OfSeries {
                 index,

@@ -2,7 +2,9 @@
 //! was measured, then the better ones with units of every size. Then, over all of it, the best of those, step by step;
 //! what comes of it is held against each other over several seeds, since chance is not the same twice.
 
+use super::bounds::Closely;
 use super::drive::{Candidate, Trial};
+use super::noise::Noise;
 use super::question::{Extent, Question};
 use super::runner::{Runner, SEEDS};
 use crate::error::ExperimentsError;
@@ -27,6 +29,13 @@ const SIZED: (f64, usize, usize) = (3.0, 5, 12);
 /// Drives that are looked at over the whole series, of whatever FTL; the best of each FTL is followed step by step.
 const FOLLOWED: (f64, usize, usize) = (1.5, 5, 10);
 
+/// FTLs that are looked at over the whole series beside those: within this factor of the best, and no more than these.
+const FURTHER: (f64, usize) = (2.0, 14);
+
+/// Drives that are tried in units of every size with several seeds: within this factor of the best, no fewer and no more
+/// than these.
+const RESIZED: (f64, usize, usize) = (2.0, 2, 6);
+
 /// Drives that are tried with gradual collection: those within this factor of the best, no fewer and no more than these;
 /// and the free units, in a million of all, below which it begins.
 const GRADUAL: (f64, usize, usize) = (1.5, 3, 5);
@@ -43,6 +52,14 @@ const MATCHED: f64 = 0.004;
 
 /// Runs with which it is matched, at most.
 const MATCHED_IN: usize = 4;
+
+/// A drive that cannot be run is tried with so many times the over-provisioning, this often.
+const ROOM: f64 = 1.25;
+const ROOM_IN: usize = 3;
+
+/// The most that are run again if they are as good, and with how many seeds.
+pub(super) const AGAIN: usize = 12;
+pub(super) const SEEDS_AGAIN: u64 = 8;
 
 /// How that logarithm changes with the logarithm of over-provisioning, as a rule, and at least and at most.
 const SLOPE: f64 = -1.2;
@@ -81,9 +98,16 @@ impl Line {
         runner: &Runner<'_>,
         extent: &Extent<'_>,
     ) -> Result<Option<Trial>, ExperimentsError> {
-        while let Some(trial) = runner.trial(&self.next, extent, 1)? {
-            if !self.add(trial) {
-                break;
+        for _ in 0..MATCHED_IN + ROOM_IN {
+            match runner.trial(&self.next, extent, 1)? {
+                Some(trial) => {
+                    if !self.add(trial) {
+                        break;
+                    }
+                }
+                // Too few blocks, or far too much is moved.
+                None if self.tried.is_empty() => self.next.op_ratio *= ROOM,
+                None => break,
             }
         }
         Ok(self.tried.into_iter().min_by(by_distance))
@@ -115,31 +139,37 @@ impl Question {
         (0..u32::BITS).map(|power| 1 << power).filter(move |pages| (least..=most).contains(pages))
     }
 
-    /// Runs many candidates over the beginning of the series, those that are near the best there over all of it, and those
-    /// that still are with several seeds. The mean square of one run is less than twice that of the mean of several, of which
-    /// `limit` is the most that matters. Of a candidate that is given up, the last run is told.
+    /// Runs many candidates over the beginning of the series, those that are not hopeless there over all of it, and those
+    /// that still are not with several seeds. Of a candidate that is given up, the last run is told.
     pub(super) fn try_closely(
         &self,
         runner: &Runner<'_>,
-        best: &Candidate,
+        best: &Trial,
         candidates: &[Candidate],
-        limit: f64,
+        noise: &Noise,
         threads: usize,
-    ) -> Result<Vec<Trial>, ExperimentsError> {
+    ) -> Result<Vec<Closely>, ExperimentsError> {
         let (whole, beginning) = (self.whole(None), self.beginning(self.pages, None));
-        let of_best = |extent| runner.trial(best, extent, 1);
+        let of_best = |extent| runner.trial(&best.candidate, extent, 1);
         let begun = match (of_best(&beginning)?, of_best(&whole)?) {
             (Some(begun), Some(whole)) => begun.mean_square() / whole.mean_square().max(1e-300),
             _ => 1.0,
         };
         let rounds = [(&beginning, 1, begun.max(1.0)), (&whole, 1, 1.0), (&whole, SEEDS, 1.0)];
         let trials = parallel(threads, candidates, |candidate| {
+            // The fewer units, the more of chance is seen.
+            let fewer =
+                f64::from(candidate.pages_per_block) / f64::from(best.candidate.pages_per_block);
+            let hopeless = noise.hopeless(best, best.chance * fewer.max(1.0));
             let mut last = None;
             for (extent, seeds, more) in rounds {
-                last = runner.trial(candidate, extent, seeds)?;
-                if last.as_ref().is_none_or(|trial| trial.mean_square() > 2.0 * limit * more) {
+                let Some(trial) = runner.trial(candidate, extent, seeds)? else { return Ok(None) };
+                let is_hopeless = seeds == 1 && trial.mean_square() > hopeless * more;
+                let of = last.insert(Closely { trial, is_whole: false });
+                if is_hopeless {
                     break;
                 }
+                of.is_whole = seeds == SEEDS;
             }
             Ok(last)
         });
@@ -165,7 +195,8 @@ impl Question {
         });
         trials.extend(matched(runner, &beginning, &sized.collect::<Vec<_>>(), threads)?);
         trials.sort_by(by_distance);
-        let left = trials.split_off(near(&trials, FOLLOWED));
+        let mut left = trials.split_off(near(&trials, FOLLOWED));
+        let begun_rms = trials.first().map_or(0.0, |best| best.distance.rms);
         let starts: Vec<_> = trials.into_iter().map(|trial| trial.candidate).collect();
         let mut followed = best_of_each(matched(runner, &whole, &starts, threads)?, &[]);
         if self.tries_gradual {
@@ -175,8 +206,46 @@ impl Question {
         }
         let walkers = followed.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
         let walked = self.walked(runner, &whole, walkers, threads)?;
-        let followed = try_each(runner, &whole, &walked, SEEDS, threads)?;
-        let followed = best_of_each(followed.into_iter().flatten().collect(), &[]);
+        // Others may be as good, which so many steps are not worth.
+        left = best_of_each(left, &[]);
+        left.retain(|other| walked.iter().all(|own| own.ftl != other.candidate.ftl));
+        let further = {
+            let (factor, most) = FURTHER;
+            left.iter().take(most).take_while(|own| own.distance.rms <= factor * begun_rms).count()
+        };
+        let further: Vec<_> = left.drain(..further).map(|trial| trial.candidate).collect();
+        let further = matched(runner, &whole, &further, threads)?;
+        let all = walked.into_iter().chain(further.into_iter().map(|trial| trial.candidate));
+        let all: Vec<Candidate> = all.collect();
+        let mut trials: Vec<Trial> =
+            try_each(runner, &whole, &all, SEEDS, threads)?.into_iter().flatten().collect();
+        trials.sort_by(by_distance);
+        let resized: Vec<Candidate> = trials[..near(&trials, RESIZED)]
+            .iter()
+            .flat_map(|best| {
+                let own = &best.candidate;
+                let others = self.sizes().filter(|pages| {
+                    let ratio = f64::from(*pages) / f64::from(own.pages_per_block);
+                    ratio.log2().abs() > 0.25
+                });
+                others.map(|pages| self.with_units(own, pages)).filter(|other| self.has_room(other))
+            })
+            .collect();
+        trials.extend(try_each(runner, &whole, &resized, SEEDS, threads)?.into_iter().flatten());
+        let noise = Noise::of(trials.iter());
+        trials.sort_by(|a, b| noise.likelier(a, b));
+        let mut followed = first_of_each(trials);
+        // Which is the first is worth more seeds.
+        let near = followed.iter().take(AGAIN).filter(|own| noise.beyond(own, &followed[0]) <= 1.0);
+        let near: Vec<Candidate> = near.map(|own| own.candidate.clone()).collect();
+        for again in try_each(runner, &whole, &near, SEEDS_AGAIN, threads)?.into_iter().flatten() {
+            let same = followed.iter_mut().find(|own| own.candidate == again.candidate);
+            if let Some(own) = same {
+                *own = again;
+            }
+        }
+        let noise = Noise::of(followed.iter());
+        followed.sort_by(|a, b| noise.likelier(a, b));
         Ok(Found { left: best_of_each(left, &followed), followed })
     }
 
@@ -287,16 +356,25 @@ impl Walker {
 
 /// Drives that collect gradually, and are otherwise like these.
 fn gradual(trials: &[Trial]) -> Vec<Candidate> {
-    let schedules = GRADUAL_FROM.map(|per_million| GcSchedule::Gradual { per_million }.to_string());
     let of = |trial: &Trial| {
         let own = trial.candidate.clone();
-        schedules.clone().map(|gc| Candidate { gc, ..own.clone() })
+        gradual_schedules().map(|gc| Candidate { gc, ..own.clone() })
     };
     trials.iter().flat_map(of).collect()
 }
 
+fn gradual_schedules() -> [String; 4] {
+    GRADUAL_FROM.map(|per_million| GcSchedule::Gradual { per_million }.to_string())
+}
+
+/// All schedules of collection that are tried.
+pub(super) fn schedules() -> Vec<String> {
+    let plain = GcSchedule::Foreground.to_string();
+    std::iter::once(plain).chain(gradual_schedules()).collect()
+}
+
 /// Gives every drive the over-provisioning with which it writes as much as was measured.
-fn matched(
+pub(super) fn matched(
     runner: &Runner<'_>,
     extent: &Extent<'_>,
     starts: &[Candidate],
@@ -308,7 +386,7 @@ fn matched(
 }
 
 /// Runs candidates, each with all seeds; nothing for those that could not be run.
-fn try_each(
+pub(super) fn try_each(
     runner: &Runner<'_>,
     extent: &Extent<'_>,
     candidates: &[Candidate],
@@ -333,6 +411,13 @@ fn by_distance(a: &Trial, b: &Trial) -> Ordering {
 fn best_of_each(mut trials: Vec<Trial>, others: &[Trial]) -> Vec<Trial> {
     trials.sort_by(by_distance);
     let mut known: HashSet<String> = others.iter().map(|t| t.candidate.ftl.clone()).collect();
+    trials.retain(|trial| known.insert(trial.candidate.ftl.clone()));
+    trials
+}
+
+/// The first of each FTL, in order.
+fn first_of_each(mut trials: Vec<Trial>) -> Vec<Trial> {
+    let mut known = HashSet::new();
     trials.retain(|trial| known.insert(trial.candidate.ftl.clone()));
     trials
 }

@@ -77,7 +77,8 @@ impl Question {
     ) -> Result<Verdict, ExperimentsError> {
         let best = &drives[0];
         // What chance makes of the very drive is nothing to explain.
-        let off = (best.distance.rms.powi(2) - best.expected_square).max(0.0).sqrt();
+        let chance = best.chance + best.simulated;
+        let off = (best.distance.rms.powi(2) - chance).max(0.0).sqrt();
         if off <= EXPLAINED {
             return Ok(Verdict::Explained);
         }

@@ -1,6 +1,8 @@
 //! Sweeps and fits from beginning to end, and results.
 
 mod fit;
+#[allow(dead_code, reason = "the example uses more of it")]
+mod hidden;
 mod results;
 mod same_answer;
 mod sweep;

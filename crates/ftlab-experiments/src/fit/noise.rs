@@ -1,0 +1,162 @@
+//! How likely a drive is to have written what was measured.
+//!
+//! Two drives of one kind do not write the same: what is overwritten when is chance, and the fewer units a drive has, the
+//! more of that is seen in an interval. A candidate is held against the mean of its seeds. What is left is
+//!
+//! - chance of the drive that was measured: as that between seeds of the candidate, on the larger of the two sizes;
+//! - counters: as in intervals in which nothing is moved;
+//! - what no candidate has: as much as the best of them lacks.
+//!
+//! So the deviance of an interval is ln(s) + q / s. There, s is the sum of the three, and q the mean square of what is left,
+//! less the chance of the seeds' mean. A drive of large units has to be off by more than one of small units. One that is off
+//! by less than it should is no better for that: q / s is 1 at least.
+
+use super::drive::Trial;
+use super::runner::SEEDS;
+
+/// The 95% quantile of chi-square with one degree of freedom.
+const CHI_SQUARE: f64 = 3.841;
+
+/// The 95% quantile of the normal distribution.
+const NORMAL: f64 = 1.645;
+
+/// Chance and counters are no less than this, in WAF - 1: rounding.
+const LEAST: f64 = 1e-8;
+
+/// What is known of how far intervals are off, whatever the drive.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Noise {
+    /// The variance of counters, and of what no candidate has.
+    floor: f64,
+    /// Intervals that are worth as much as independent ones.
+    pub(super) intervals: f64,
+}
+
+/// How unlikely a candidate is.
+#[derive(Debug, Clone, Copy)]
+struct Deviance {
+    of_interval: f64,
+    /// The standard deviation that it has because few seeds were run.
+    unsure: f64,
+}
+
+impl Noise {
+    /// What these trials tell of it, each of which has several seeds.
+    pub(super) fn of<'t>(trials: impl Iterator<Item = &'t Trial> + Clone) -> Self {
+        let Some(best) = trials.clone().min_by(|a, b| a.left().total_cmp(&b.left())) else {
+            return Self { floor: LEAST, intervals: 2.0 };
+        };
+        let quiet = best.quiet.unwrap_or(0.0);
+        let lacks = |trial: &Trial| (trial.left() - trial.chance - quiet).max(0.0);
+        let lacking = trials.map(lacks).fold(f64::INFINITY, f64::min);
+        Self { floor: quiet + lacking + LEAST, intervals: independent(&best.residuals) }
+    }
+
+    fn deviance(&self, trial: &Trial) -> Deviance {
+        let variance = trial.chance + self.floor;
+        let off = trial.left() / variance;
+        let of_interval = variance.ln() + off.max(1.0);
+        let square = trial.mean_square().max(variance);
+        let of_mean = 2.0 * (square * trial.simulated / self.intervals).sqrt() / variance;
+        // How well that many seeds tell what chance is.
+        let told = self.intervals * (SEEDS - 1) as f64;
+        let changes = if off < 1.0 { 1.0 } else { (1.0 - off).abs() };
+        let of_chance = changes * trial.chance / variance * (2.0 / told).sqrt();
+        let unsure = of_mean.hypot(of_chance);
+        Deviance { of_interval, unsure }
+    }
+
+    /// The order of two trials, the likelier first.
+    pub(super) fn likelier(&self, a: &Trial, b: &Trial) -> std::cmp::Ordering {
+        self.deviance(a).of_interval.total_cmp(&self.deviance(b).of_interval)
+    }
+
+    /// How far a trial is beyond what the best excludes: the bounds are at 1, and nothing is 0.
+    pub(super) fn beyond(&self, trial: &Trial, best: &Trial) -> f64 {
+        let [own, best] = [trial, best].map(|of| self.deviance(of));
+        let unsure = NORMAL * own.unsure.hypot(best.unsure);
+        let most = CHI_SQUARE / self.intervals + unsure;
+        ((own.of_interval - best.of_interval) / most).max(0.0)
+    }
+
+    /// The mean square at the bounds, of a drive with the chance of this one.
+    pub(super) fn square_most(&self, best: &Trial) -> f64 {
+        let variance = best.chance + self.floor;
+        let most = CHI_SQUARE / self.intervals
+            + NORMAL * std::f64::consts::SQRT_2 * self.deviance(best).unsure;
+        best.mean_square() + variance * most
+    }
+
+    /// The least mean square of one run of a candidate that is beyond the bounds for sure, if chance of an interval is so much.
+    pub(super) fn hopeless(&self, best: &Trial, chance: f64) -> f64 {
+        2.0 * self.square_most(best) + 6.0 * chance
+    }
+}
+
+/// How many independent intervals are worth as much as these.
+fn independent(residuals: &[f64]) -> f64 {
+    let count = residuals.len() as f64;
+    let squares: f64 = residuals.iter().map(|off| off * off).sum();
+    let pairs: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let alike = (pairs / squares.max(1e-300)).clamp(0.0, 0.95);
+    (count * (1.0 - alike) / (1.0 + alike)).max(2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::drive::{Candidate, Trial};
+    use super::super::series::Distance;
+    use super::*;
+
+    /// A trial of units of so many pages, that is off by so much; with what chance makes of a drive like it.
+    fn trial(pages_per_block: u32, off: f64, chance: f64, quiet: Option<f64>) -> Trial {
+        let candidate = Candidate {
+            ftl: "fifo".into(),
+            capacity: 1 << 30,
+            op_ratio: 0.1,
+            pages_per_block,
+            reserve: 4,
+            gc: "foreground".into(),
+        };
+        // Apart from its neighbours, as noise is.
+        let residuals: Vec<f64> = (0..64).map(|n| if n % 2 == 0 { off } else { -off }).collect();
+        Trial {
+            candidate,
+            op_ratio: 0.1,
+            unit_bytes: 1.0,
+            units: 100,
+            distance: Distance { rms: off, mean: 0.0, last_fifth: 0.0 },
+            series: Vec::new(),
+            residuals,
+            chance: chance.powi(2),
+            simulated: 1e-9,
+            quiet: quiet.map(|own| own * own),
+        }
+    }
+
+    #[test]
+    fn a_drive_is_as_far_off_as_chance_makes_it() {
+        // Counters that are right to a thousandth, and intervals that are 2% off: as a drive of large units would be.
+        let fine = trial(32, 0.02, 0.005, Some(0.001));
+        let coarse = trial(128, 0.02, 0.02, Some(0.001));
+        let noise = Noise::of([&fine, &coarse].into_iter());
+        assert!(noise.likelier(&coarse, &fine).is_lt());
+        assert!(noise.beyond(&fine, &coarse) > 1.0, "{}", noise.beyond(&fine, &coarse));
+        assert!(noise.beyond(&coarse, &coarse) < 1e-9);
+        // If counters are off by as much, a drive of large units would be off by more.
+        let [fine, coarse] = [&fine, &coarse].map(|of| Trial { quiet: Some(4e-4), ..of.clone() });
+        let noise = Noise::of([&fine, &coarse].into_iter());
+        assert!(noise.beyond(&coarse, &fine) > 1.0 && noise.beyond(&fine, &coarse) < 1e-9);
+    }
+
+    #[test]
+    fn what_no_drive_explains_is_no_reason_against_any() {
+        let best = trial(32, 0.05, 0.005, Some(0.001));
+        let near = trial(64, 0.0505, 0.005, Some(0.001));
+        let far = trial(64, 0.08, 0.005, Some(0.001));
+        let noise = Noise::of([&best, &near, &far].into_iter());
+        assert!(noise.beyond(&near, &best) < 1.0, "{}", noise.beyond(&near, &best));
+        assert!(noise.beyond(&far, &best) > 1.0);
+        assert!(noise.square_most(&best) > best.mean_square());
+    }
+}
