@@ -2,7 +2,6 @@
 
 use crate::facts::Facts;
 use crate::inputs::InputFile;
-use crate::pack::Pack;
 use crate::parts::MANIFEST;
 use crate::volume::Volume;
 use ftlab_experiments::ExperimentsError;
@@ -59,6 +58,32 @@ pub struct PlannedVolume {
     pub size_from: String,
     /// Whether it is run.
     pub is_selected: bool,
+}
+
+/// Volumes that share a drive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pack {
+    /// The drive, and what its volumes come to together.
+    pub drive: PlannedVolume,
+    /// By what they were put together.
+    pub order: String,
+    /// Which of several draws.
+    pub draw: Option<u32>,
+    /// The volumes, in the order of their addresses.
+    pub members: Vec<Member>,
+}
+
+/// A volume on a shared drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Its number in the manifest.
+    pub volume: usize,
+    /// Where it begins on the drive.
+    pub first_page: u64,
+    /// Pages that it has there.
+    pub pages: u64,
+    /// The handle of its writes.
+    pub handle: u16,
 }
 
 /// The size of a drive.

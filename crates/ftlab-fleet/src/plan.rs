@@ -2,8 +2,8 @@
 
 use crate::facts::{Facts, Inspector};
 use crate::inputs::inputs;
-use crate::manifest::{Manifest, PlannedVolume, Size};
-use crate::pack::{MEMBER_BYTES, Pack, Packing};
+use crate::manifest::{Manifest, Pack, PlannedVolume, Size};
+use crate::pack::{MEMBER_BYTES, Packing};
 use crate::pass::{OnRead, Pass};
 use crate::select::{Known, Selection};
 use crate::sizes::Sizes;

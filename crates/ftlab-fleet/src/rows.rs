@@ -2,8 +2,7 @@
 
 use crate::cells::{CellResult, Outcome};
 use crate::facts::Facts;
-use crate::manifest::{Manifest, PlannedVolume};
-use crate::pack::Pack;
+use crate::manifest::{Manifest, Pack, PlannedVolume};
 use ftlab_sim::compared_wafs;
 use ftlab_sim::result::{RunResult, Standing};
 use serde::{Deserialize, Serialize};

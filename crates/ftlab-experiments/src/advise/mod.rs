@@ -133,6 +133,20 @@ pub enum Target {
     Response(Slo),
 }
 
+impl Target {
+    /// How far a drive is from it, as a logarithm.
+    fn gap(self, point: &Point) -> Option<f64> {
+        let moved = |waf: f64| (waf - 1.0).max(1e-9);
+        let ratio = match self {
+            Self::Waf(waf) => moved(point.waf) / moved(waf),
+            Self::Endurance { tbw, .. } => tbw / point.tbw?,
+            Self::Response(slo) => point.response_ns? / slo.limit_ns,
+        };
+        let gap = ratio.ln();
+        (gap.is_finite() && point.standing != Standing::None).then_some(gap)
+    }
+}
+
 /// The answer, and what it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {

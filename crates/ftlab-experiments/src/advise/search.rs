@@ -4,9 +4,6 @@
 //! target; one alone tells it by the power of -1, as under uniform writes. The guess only saves runs: an answer has a drive
 //! that meets the target, and one that misses it, however they were found.
 
-use super::{Point, Target};
-use ftlab_sim::evidence::Standing;
-
 /// Guesses in a row that may leave more than half: the first is next to where the target is met, on one side of it, and the
 /// second on the other.
 const SLOW_MAX: u32 = 2;
@@ -17,20 +14,6 @@ const SLOW_MAX: u32 = 2;
 pub(super) struct Tried {
     pub(super) op: f64,
     pub(super) gap: Option<f64>,
-}
-
-impl Target {
-    /// How far a drive is from it.
-    pub(super) fn gap(self, point: &Point) -> Option<f64> {
-        let moved = |waf: f64| (waf - 1.0).max(1e-9);
-        let ratio = match self {
-            Self::Waf(waf) => moved(point.waf) / moved(waf),
-            Self::Endurance { tbw, .. } => tbw / point.tbw?,
-            Self::Response(slo) => point.response_ns? / slo.limit_ns,
-        };
-        let gap = ratio.ln();
-        (gap.is_finite() && point.standing != Standing::None).then_some(gap)
-    }
 }
 
 /// The spare flash at which a target is just met, by the drive that was tried last and, if there is one, another.

@@ -6,7 +6,7 @@
 //! for with 1.645 standard deviations (95%). Units of every size and other schedules of collection are tried, since both
 //! may stand for more or less over-provisioning.
 
-use super::drive::{Candidate, Trial};
+use super::drive::{Candidate, Closely, Trial};
 use super::noise::Noise;
 use super::question::Question;
 use super::runner::Runner;
@@ -45,13 +45,6 @@ pub struct ProfilePoint {
     pub op_ratio: f64,
     /// How far off it is.
     pub rms: f64,
-}
-
-/// A drive that was tried closely: over all of the series with all seeds, unless that is hopeless.
-#[derive(Debug, Clone)]
-pub(super) struct Closely {
-    pub(super) trial: Trial,
-    pub(super) is_whole: bool,
 }
 
 /// How far beyond the bounds a drive with some over-provisioning is.

@@ -146,6 +146,13 @@ pub(super) fn together(held: &[Held]) -> Together {
     Together { distance, residuals, chance, simulated, quiet }
 }
 
+/// A drive that was tried closely: over all of the series with all seeds, unless that is hopeless.
+#[derive(Debug, Clone)]
+pub(super) struct Closely {
+    pub(super) trial: Trial,
+    pub(super) is_whole: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,8 +2,7 @@
 //! was measured, then the better ones with units of every size. Then, over all of it, the best of those, step by step;
 //! what comes of it is held against each other over several seeds, since chance is not the same twice.
 
-use super::bounds::Closely;
-use super::drive::{Candidate, Trial};
+use super::drive::{Candidate, Closely, Trial};
 use super::noise::Noise;
 use super::question::{Extent, Question};
 use super::runner::{Runner, SEEDS};

@@ -6,14 +6,13 @@ mod order;
 pub use order::Order;
 
 use crate::facts::Facts;
-use crate::manifest::{PlannedVolume, Size};
+use crate::manifest::{Member, Pack, PlannedVolume, Size};
 use crate::volume::Volume;
 use ftlab_experiments::ExperimentsError;
 use ftlab_sim::{Requests, SimError, Workload};
 use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{Layout, TraceError, lay_out};
 use merged::{Merged, Part};
-use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use twox_hash::XxHash3_128;
@@ -33,32 +32,6 @@ pub struct Packing {
     pub orders: Vec<Order>,
     /// Placement handles of a drive. Volumes of about the same lifetime share one.
     pub handles: u16,
-}
-
-/// Volumes that share a drive.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pack {
-    /// The drive, and what its volumes come to together.
-    pub drive: PlannedVolume,
-    /// By what they were put together.
-    pub order: String,
-    /// Which of several draws.
-    pub draw: Option<u32>,
-    /// The volumes, in the order of their addresses.
-    pub members: Vec<Member>,
-}
-
-/// A volume on a shared drive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Member {
-    /// Its number in the manifest.
-    pub volume: usize,
-    /// Where it begins on the drive.
-    pub first_page: u64,
-    /// Pages that it has there.
-    pub pages: u64,
-    /// The handle of its writes.
-    pub handle: u16,
 }
 
 impl Packing {

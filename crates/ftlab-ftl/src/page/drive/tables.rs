@@ -1,6 +1,5 @@
 //! The state of a page-mapped drive, and what policies may see of it.
 
-use crate::BlockUse;
 use crate::memory;
 use crate::page::config::DriveConfig;
 use crate::page::drive::block::{Block, Frontier, Phase};
@@ -330,16 +329,6 @@ impl DriveState {
     #[inline]
     pub(crate) fn blocks_by_stream(&self) -> &[u32] {
         &self.stream_blocks
-    }
-
-    /// What every block is used for, in order.
-    pub(crate) fn block_uses(&self) -> Vec<BlockUse> {
-        let block_use = |block| match self.phase(block) {
-            Phase::Free => BlockUse::Free,
-            Phase::Retired => BlockUse::Retired,
-            Phase::Open | Phase::Sealed | Phase::Victim => BlockUse::Holds(self.frontier_of(block)),
-        };
-        (0..self.geometry().blocks()).map(BlockId).map(block_use).collect()
     }
 
     /// Erases of the least worn block in use.

@@ -1,14 +1,14 @@
 //! The page-mapped engine as an [`Ftl`].
 
-use crate::page::Refreshed;
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::entry::Hinted;
 use crate::page::policy::{Hint, Hints, Lifetime};
+use crate::page::{DriveState, Phase, Refreshed};
 use crate::{
     BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch,
     PageWrite, PlacementHandles, StreamUse,
 };
-use ftlab_flash::{Flash, Lpn, Ppn};
+use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 use std::ops::Range;
 
 /// How many writes ahead a mapping entry is fetched: the wait for memory, in writes.
@@ -71,7 +71,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 
     fn block_uses(&self) -> Vec<BlockUse> {
-        self.drive.block_uses()
+        block_uses(&self.drive)
     }
 
     fn retired_blocks(&self) -> u32 {
@@ -127,6 +127,16 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     fn observer_mut(&mut self) -> &mut O {
         &mut self.observer
     }
+}
+
+/// What every block is used for, in order.
+fn block_uses(drive: &DriveState) -> Vec<BlockUse> {
+    let block_use = |block| match drive.phase(block) {
+        Phase::Free => BlockUse::Free,
+        Phase::Retired => BlockUse::Retired,
+        Phase::Open | Phase::Sealed | Phase::Victim => BlockUse::Holds(drive.frontier_of(block)),
+    };
+    (0..drive.geometry().blocks()).map(BlockId).map(block_use).collect()
 }
 
 /// Whether a policy asks for these hints, as far as is known when it is compiled.
