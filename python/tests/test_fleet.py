@@ -56,10 +56,11 @@ def test_volumes_that_share_a_drive(tmp_path):
         MADE_UP, ["1r-greedy"], tmp_path, select="all", op=["25%"], pack=8, by=["lifetime", "random:draws=2"]
     )
     orders = [of["packed_by"] for of in fleet["ftls"]]
-    assert orders == ["lifetime", "random"] and len(fleet["ftls"][1]["waf_of_draws"]) == 2
+    assert orders == ["lifetime", "random"]
+    assert len(fleet["ftls"][1]["waf_of_draws"]) == 2
     rows = fleet.to_arrow().to_pylist()
     assert {row["packed_by"] for row in rows} == {"lifetime", "random"}
     packed = sum(row["volumes_on_drive"] for row in rows if row["packed_by"] == "lifetime")
     assert packed == fleet["selected"]
-    with pytest.raises(ftlab.ParameterError, match="lifetime, size"):
+    with pytest.raises(ftlab.errors.ParameterError, match="lifetime, size"):
         ftlab.fleet(MADE_UP, ["1r-greedy"], tmp_path, pack=8, by=["age"])
