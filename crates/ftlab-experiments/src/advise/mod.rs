@@ -2,7 +2,7 @@
 //!
 //! More spare flash lowers write amplification, and costs. Every FTL runs over the workload on drives
 //! with more and more over-provisioning; between the last drive that misses the target and the first
-//! that meets it, the number of erase blocks is [searched](search) until it is known to a quarter of a percent of the
+//! that meets it, the number of erase blocks is searched (`search.rs`) until it is known to a quarter of a percent of the
 //! logical capacity. Curves fall, but for the noise of a few blocks.
 //!
 //! An answer is as good as its evidence: a trace is read first for how much it says, runs last until write
