@@ -84,10 +84,7 @@ impl Packing {
         page_bytes: u32,
         layout: Layout,
     ) -> Pack {
-        let mut by_lifetime = numbers.to_vec();
-        by_lifetime.sort_by(|one, other| {
-            order::lifetime(&volumes[*one]).total_cmp(&order::lifetime(&volumes[*other]))
-        });
+        let by_lifetime = Order::Lifetime.sort(numbers, volumes, 0);
         let handle = |of: usize| {
             let rank = by_lifetime.iter().position(|number| *number == of).unwrap_or(0);
             (rank * usize::from(self.handles) / numbers.len()) as u16

@@ -66,7 +66,7 @@ impl Order {
 }
 
 /// Seconds from one write of a page to the next, in the median; infinite of a volume that writes no page twice.
-pub(super) fn lifetime(of: &PlannedVolume) -> f64 {
+fn lifetime(of: &PlannedVolume) -> f64 {
     let Some((facts, interval)) =
         of.facts.as_ref().and_then(|facts| Some((facts, facts.update_interval?)))
     else {
