@@ -12,12 +12,12 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Bytes for so many logical pages.
+    /// Bytes for this many logical pages.
     pub fn bytes(logical_pages: u32) -> u64 {
         u64::from(logical_pages).div_ceil(64) * 8
     }
 
-    /// Of the first writes to a drive of `logical_pages`: so many times as it has pages.
+    /// Of the first writes to a drive of `logical_pages`, as multiples of its pages.
     pub fn new(logical_pages: u32, drive_writes: f64) -> Self {
         Self {
             is_written: vec![0; (Self::bytes(logical_pages) / 8) as usize],

@@ -92,12 +92,12 @@ impl Means {
 
 /// Is told how far planning is.
 pub trait OnPlan: Sync {
-    /// Traces were read, of so many, and a share of the present one.
+    /// Traces that were read, how many there are, and the share of the present one.
     fn read(&self, done: usize, of: usize, share: f64) {
         let _ = (done, of, share);
     }
 
-    /// Volumes were looked at, of so many.
+    /// Volumes that were looked at, and how many there are.
     fn inspected(&self, done: usize, of: usize) {
         let _ = (done, of);
     }

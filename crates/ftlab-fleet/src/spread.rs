@@ -60,7 +60,7 @@ pub(crate) struct Spread<'a> {
 }
 
 impl<'a> Spread<'a> {
-    /// Into `parts`, with so many bytes in memory.
+    /// Into `parts`, with at most this many bytes in memory.
     pub(crate) fn new(
         parts: PartWriter,
         waiting_max: usize,

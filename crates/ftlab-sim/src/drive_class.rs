@@ -172,14 +172,14 @@ impl DriveClass {
         self.capacity.0.saturating_add(unit / 2) / unit
     }
 
-    /// It with units of `times` the size; none if no model has so many, or so few.
+    /// It with units of `times` the size; none if that is beyond the units of every model.
     pub fn with_units(&self, times: f64) -> Option<Self> {
         let unit = (self.unit_bytes() as f64 * times).round() as u64;
         let class = Self { unit: Some(ByteSize(unit)), ..*self };
         class.check().is_ok().then_some(class)
     }
 
-    /// It with units of so many bytes; none if no model has so many, or so few.
+    /// It with units of `bytes` bytes; none if that is beyond the units of every model.
     pub fn with_unit_bytes(&self, bytes: u64) -> Option<Self> {
         let class = Self { unit: Some(ByteSize(bytes)), ..*self };
         class.check().is_ok().then_some(class)

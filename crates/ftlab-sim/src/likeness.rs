@@ -69,7 +69,7 @@ impl<'a> OnFlash<'a> {
         )
     }
 
-    /// The option for a drive with enough blocks of so many pages.
+    /// The option for a drive with enough blocks of this many pages.
     fn logical_for(&self, pages_per_block: u32) -> String {
         let bytes = u64::from(pages_per_block) * u64::from(self.drive.page_bytes);
         let op_ratio = self.drive.op_ratio_asked.unwrap_or(self.drive.op_ratio);

@@ -79,7 +79,7 @@ facts! {
 }
 
 impl MapResult {
-    /// That of a tally, of a map of so many bytes, and memory for a part of it.
+    /// That of a tally, a map of `map_bytes` bytes, and memory for a part of it.
     pub(crate) fn new(tally: &Tally, cache_bytes: u64, map_bytes: u64) -> Self {
         let map = &tally.map;
         let per_write = |pages: u64| pages as f64 / tally.host_pages.max(1) as f64;

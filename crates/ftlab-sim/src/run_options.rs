@@ -24,7 +24,7 @@ pub const UNTIL_STEADY_DRIVE_WRITES: f64 = 200.0;
 pub enum Length {
     /// All of a trace, or of a generator that ends; [`GENERATOR_DRIVE_WRITES`] of one that does not.
     OfWorkload,
-    /// So many; fewer if the workload ends before.
+    /// This many; fewer if the workload ends before.
     Writes(u64),
     /// A multiple of the drive's logical pages, rounded to a whole page write.
     DriveWrites(f64),

@@ -225,7 +225,7 @@ impl Evidence {
         })
     }
 
-    /// How long it takes to record so many times as much, if it says when requests came.
+    /// How long it takes to record this many times as much, if the trace has times.
     fn how_long(&self, times: f64) -> String {
         self.seconds.map_or_else(String::new, |seconds| {
             format!(", which takes {} at this rate", duration(seconds * times))

@@ -341,8 +341,8 @@ impl Question {
     }
 
     /// A trace is carried out again and again, until write amplification is steady. One of which too few passes fit is
-    /// carried out twice and counted the second time, with all of its phases. It writes a drive with so many
-    /// `copies` of it.
+    /// carried out twice and counted the second time, with all of its phases. It writes a drive with
+    /// `copies` copies of it.
     fn with_length_for(&self, evidence: Option<&Evidence>, copies: u64) -> Self {
         let mut question = self.clone();
         let base = &mut question.base;

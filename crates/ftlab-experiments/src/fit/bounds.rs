@@ -14,7 +14,7 @@ use super::search::{AGAIN, SEEDS_AGAIN, matched, schedules, try_each};
 use crate::error::ExperimentsError;
 use serde::Serialize;
 
-/// Over-provisioning is looked at in so many steps on either side of the best. A step is this share of it, times how far the
+/// Over-provisioning is looked at in these steps on either side of the best. A step is this share of it, times how far the
 /// best is off, within these limits; or a unit, if that is more.
 const STEPS: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
 const STEP: f64 = 0.4;

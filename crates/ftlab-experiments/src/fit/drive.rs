@@ -112,7 +112,7 @@ pub(super) struct Together {
     pub(super) quiet: Option<f64>,
 }
 
-/// Intervals in which nothing is moved tell how far counters are off if there are so many.
+/// With this many intervals in which nothing is moved, these tell how far counters are off.
 const QUIET_MIN: usize = 4;
 
 /// How far a candidate is off all that it was held against, the intervals of all, and the variances that are expected.

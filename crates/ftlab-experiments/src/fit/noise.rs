@@ -108,7 +108,7 @@ mod tests {
     use super::super::series::Distance;
     use super::*;
 
-    /// A trial of units of so many pages, that is off by so much; with what chance makes of a drive like it.
+    /// A trial with units of this size that is `off` by this much, and what chance makes of a drive like it.
     fn trial(pages_per_block: u32, off: f64, chance: f64, quiet: Option<f64>) -> Trial {
         let candidate = Candidate {
             ftl: "fifo".into(),

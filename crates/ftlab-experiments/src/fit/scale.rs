@@ -40,7 +40,7 @@ pub(super) fn scales(
     vec![(1.0 + more, pages), (-more, pages / SMALLER)]
 }
 
-/// So many pages, and no more than the real drive has.
+/// This many pages, and no more than the real drive has.
 fn within(pages: u64, real: u64) -> u32 {
     pages.min(real).try_into().unwrap_or(u32::MAX)
 }

@@ -43,7 +43,7 @@ const GRADUAL_FROM: [u32; 4] = [10_000, 20_000, 40_000, 80_000];
 /// Steps of over-provisioning begin at this and end at that, as shares of it.
 const OP_STEP: (f64, f64) = (0.01, 0.005);
 
-/// Steps of units are so many times as large, in doublings.
+/// A step of units, in doublings, is this times the step of over-provisioning.
 const UNIT_STEPS: f64 = 25.0;
 
 /// Write amplification less 1 is matched if the logarithm of its ratio to the measured one is at most this.
@@ -52,7 +52,7 @@ const MATCHED: f64 = 0.004;
 /// Runs with which it is matched, at most.
 const MATCHED_IN: usize = 4;
 
-/// A drive that cannot be run is tried with so many times the over-provisioning, this often.
+/// A drive that cannot be run is tried again with its over-provisioning times `ROOM`, at most `ROOM_IN` times.
 const ROOM: f64 = 1.25;
 const ROOM_IN: usize = 3;
 
@@ -205,7 +205,7 @@ impl Question {
         }
         let walkers = followed.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
         let walked = self.walked(runner, &whole, walkers, threads)?;
-        // Others may be as good, which so many steps are not worth.
+        // Others may be as good; looking for them is not worth these steps.
         left = best_of_each(left, &[]);
         left.retain(|other| walked.iter().all(|own| own.ftl != other.candidate.ftl));
         let further = {

@@ -24,7 +24,7 @@ pub enum Over {
     One,
     /// Windows of one run, drawn with replacement: the deviation of its mean.
     Windows,
-    /// So many seeds: the deviation of one run.
+    /// This many seeds: the deviation of one run.
     Seeds(usize),
 }
 

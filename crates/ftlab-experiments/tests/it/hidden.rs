@@ -12,7 +12,7 @@ pub(crate) const PAGE_BYTES: u32 = 128 * 1024;
 /// Pages of the drives that are simulated in its place.
 pub(crate) const FITTED_ON: u32 = 32_768;
 
-/// Bytes of a drive of so many pages.
+/// Bytes of a drive with this many pages.
 pub(crate) fn capacity(pages: u32) -> u64 {
     u64::from(pages) * u64::from(PAGE_BYTES)
 }
@@ -77,7 +77,7 @@ impl Case {
         noisy_series(&self.hidden, self.workload, (FITTED_ON * self.times, 8.0), 0.005)
     }
 
-    /// What the fit says of it, on so many threads.
+    /// What the fit says of it, on `threads` threads.
     pub(crate) fn fit(&self, measured: Measured, threads: usize) -> Fit {
         let series = vec![of_series(measured, base(self.workload))];
         let asked = asked(series, capacity(FITTED_ON * self.times), FITTED_ON, possible_ftls());

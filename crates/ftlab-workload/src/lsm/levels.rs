@@ -36,7 +36,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Sorted levels of a tree of so many keys, one at least.
+    /// Sorted levels of a tree of this many keys, one at least.
     pub(super) fn sorted_levels(&self, keys: usize) -> usize {
         let (mut size, mut levels) = (keys as f64, 1);
         while size > self.base_keys {
