@@ -78,7 +78,7 @@ target/docs/venv/installed: docs/requirements.txt | setup-python
 	target/docs/venv/bin/pip install --quiet --no-compile --requirement docs/requirements.txt
 	touch $@
 
-docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, steady.md, caches.md, experiments.md, fleet.md and python.md
+docs-figures: build python ## redraws pictures of the manual that need no recording; with TRACE=rocksdb.parquet that of docs/rocksdb.md
 	$(FTLAB) run $(DEMO) --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ \
 		--quiet --out target/figures/tpcc
 	$(FTLAB) report target/figures/tpcc --flash docs/figures/flash-tpcc.png
@@ -89,6 +89,9 @@ docs-figures: build python ## redraws pictures of docs/concepts.md, fio.md, stea
 		--drive-writes 0.6 --ftl 1r-greedy --quiet --out target/figures/uniform
 	$(FTLAB) report target/figures/uniform --flash docs/figures/flash-uniform.png
 	$(PYTHON) scripts/bench_figure.py docs/benchmarks.md docs/figures/bench.svg
+	$(PYTHON) scripts/mapping_figure.py $(FTLAB) docs/figures/mapping.svg
+	$(if $(TRACE),$(FTLAB) run $(TRACE) --ignore-trims --op 7% --reserve 8 --repeat --drive-writes 60 \
+		--ftl nvme-fdp --ftl 1r-greedy --ftl sepbit --quiet --figure docs/figures/rocksdb-handles.svg)
 	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 128 --fill random \
 		--drive-writes 6 --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ --ftl sepbit --ftl fk \
 		--quiet --figure docs/figures/hotcold-waf.svg
