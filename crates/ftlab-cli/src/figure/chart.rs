@@ -18,6 +18,11 @@ pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Width of a letter of 14 pixels, with which few texts are wider.
 const LETTER: f64 = 8.0;
 
+/// Pixels left of a chart. On one that is narrower than `NARROW` its numbers decide, so that their label stands beside
+/// them; wider ones begin at the same place, whatever their numbers.
+const LABELS: u32 = 72;
+const NARROW: u32 = 480;
+
 /// Whether a text is a number, perhaps with a unit: `10%`, `2.5 M`, but not `1r-greedy`.
 fn is_number(text: &str) -> bool {
     let number = text.split(' ').next().unwrap_or_default();
@@ -126,6 +131,12 @@ impl Axis {
         self.ticks.windows(2).map(room).fold(14.0, f64::min).max(6.0)
     }
 
+    /// Pixels that a vertical axis takes for its label, its numbers and its ticks.
+    fn labels_width(&self) -> u32 {
+        let longest = self.ticks.iter().map(|(_, text)| text.chars().count()).max();
+        (24 + LETTER as u32 * longest.unwrap_or(0) as u32).min(LABELS)
+    }
+
     /// Where a value is on an axis of `length` pixels.
     fn pixel(&self, value: f64, length: u32) -> f64 {
         (value - self.range.start) / (self.range.end - self.range.start).max(1e-300)
@@ -212,7 +223,8 @@ pub(super) fn chart<'a, 'b>(
     x: &Axis,
     y: &Axis,
 ) -> Result<Chart<'a, 'b>, Box<dyn Error>> {
-    chart_with_labels(72, area, caption, x, y)
+    let labels = if area.dim_in_pixel().0 < NARROW { y.labels_width() } else { LABELS };
+    chart_with_labels(labels, area, caption, x, y)
 }
 
 /// An empty chart with `labels` pixels for the labels of its vertical axis.
@@ -230,28 +242,33 @@ pub(super) fn chart_with_labels<'a, 'b>(
     }
     let x = &x.with_ticks_that_fit(area.dim_in_pixel().0.saturating_sub(labels + 40));
     let mut chart = builder.build_cartesian_2d(x.coordinates(), y.coordinates())?;
+    let (width, height) = area.dim_in_pixel();
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .disable_y_axis()
+        .x_desc(&x.label)
+        .label_style(("sans-serif", x.letters(width.saturating_sub(labels + 40))))
+        .axis_desc_style(("sans-serif", fitting(&x.label, width.saturating_sub(labels + 24))))
+        .draw()?;
     chart
         .configure_mesh()
         .disable_x_mesh()
+        .disable_x_axis()
         .bold_line_style(BLACK.mix(0.12))
         .light_line_style(WHITE)
-        .x_desc(&x.label)
         .y_desc(&y.label)
         .label_style(("sans-serif", 14))
-        .x_label_style(("sans-serif", x.letters(area.dim_in_pixel().0.saturating_sub(labels + 40))))
-        .axis_desc_style(("sans-serif", fitting([&x.label, &y.label], area.dim_in_pixel(), labels)))
+        .axis_desc_style(("sans-serif", fitting(&y.label, height.saturating_sub(44 + 16))))
         .draw()?;
     Ok(chart)
 }
 
-/// The size of letters at which both texts fit the axes that they describe: 14, less on small charts.
-fn fitting([x, y]: [&String; 2], (width, height): (u32, u32), labels: u32) -> f64 {
-    let size = |text: &String, room: u32| {
-        // Letters are half as wide as they are high on average, and some texts a tenth wider.
-        f64::from(room) / (0.55 * text.chars().count().max(1) as f64)
-    };
-    let room = (width.saturating_sub(labels + 24), height.saturating_sub(44 + 16));
-    14.0_f64.min(size(x, room.0)).min(size(y, room.1)).max(7.0)
+/// The size of letters at which a text fits an axis of `length` pixels: 14, less on small charts.
+fn fitting(text: &str, length: u32) -> f64 {
+    // Letters are half as wide as they are high on average, and some texts a tenth wider.
+    let size = f64::from(length) / (0.55 * text.chars().count().max(1) as f64);
+    size.clamp(7.0, 14.0)
 }
 
 pub(super) struct Line {
@@ -411,12 +428,12 @@ pub(super) fn extents(chart: &mut Chart<'_, '_>, extents: &[Extent], colour: RGB
     Ok(())
 }
 
-/// A vertical line over the height of a chart of shares, with a label at `y`.
-pub(super) fn mark(chart: &mut Chart<'_, '_>, x: f64, y: f64, label: &str) -> Drawn {
+/// A vertical line over the height of a chart of shares, with a label in the given line above the axis.
+pub(super) fn mark(chart: &mut Chart<'_, '_>, x: f64, line: i32, label: &str) -> Drawn {
     let style = BLACK.mix(0.6).stroke_width(1);
     chart.draw_series(DashedLineSeries::new([(x, 0.0), (x, 1.0)], 3, 3, style))?;
-    let text = Text::new(label.to_owned(), (5, 0), ("sans-serif", 14));
-    chart.draw_series([EmptyElement::at((x, y)) + text])?;
+    let text = Text::new(label.to_owned(), (5, -20 - 18 * line), ("sans-serif", 14));
+    chart.draw_series([EmptyElement::at((x, 0.0)) + text])?;
     Ok(())
 }
 

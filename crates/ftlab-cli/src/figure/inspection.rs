@@ -134,9 +134,9 @@ fn intervals(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
     windows.sort_unstable();
     windows.dedup();
     windows.retain(|window| (1.0..longest).contains(&(*window as f64)));
-    for (place, window) in windows.into_iter().enumerate() {
+    for (line, window) in (0..).zip(windows) {
         let label = format!("log window {}", count_text(window as f64));
-        mark(&mut chart, (window as f64).log10(), 0.04 + 0.05 * place as f64, &label)?;
+        mark(&mut chart, (window as f64).log10(), line, &label)?;
     }
     lines(&mut chart, curves)
 }
