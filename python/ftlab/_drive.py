@@ -59,7 +59,8 @@ class Drive:
         come on top of `op`.
     mapping : str, default "full"
         Where page-mapped FTLs keep which page lies where: full, in memory; or dftl:cache=SIZE, in translation
-        pages on flash, with a cache of entries in memory. Translation pages take from `op`.
+        pages on flash, with a cache of entries in memory. Translation pages take from `op`. ``ftlab run``
+        runs every FTL with each of several, after commas.
 
     See Also
     --------

@@ -31,6 +31,7 @@ class RunParts:
     hurried_merges: int
     last_tenth_host_writes: int
     map: dict[str, Any] | None
+    mapping: str | None
     media_bytes_per_host_byte: float
     memory: dict[str, Any]
     merge_copies: int

@@ -324,3 +324,13 @@ def test_what_is_unlike_a_drive_is_a_warning():
     assert "erases take" in result.warnings[1]
     assert len(result.runs[0]["doubts"]) == 2
     assert escape(result.warnings[0]) in result._repr_html_()
+
+
+def test_every_ftl_runs_with_every_map():
+    drive = ftlab.Drive("16MiB", op="20%", pages_per_block=64, mapping="full,dftl:cache=8KiB")
+    result = ftlab.run("hotcold", ["1r-greedy", "2r++"], drive=drive)
+    names = [f"{ftl} with {mapping}" for ftl in ("1r-greedy", "2r++") for mapping in ("full", "dftl:cache=8KiB")]
+    assert list(result.waf) == names
+    assert result.runs[1].mapping == "dftl:cache=8KiB,entry-bytes=8,protected=0.5"
+    assert result.runs[0].map is None
+    assert result.runs[1].map["writes"] > 0

@@ -97,9 +97,13 @@ impl Choice for OfAll {
     const HEADING: Option<&'static str> = Some("Drives");
 
     fn takes(name: &str, _: &str) -> bool {
-        let drive = ["logical", "page_size", "reserve"];
+        let drive = ["logical", "page_size", "reserve", "mapping"];
         let run = ["writes", "drive_writes", "repeat", "until", "seed", "ignore_trims"];
         drive.contains(&name) || run.contains(&name)
+    }
+
+    fn repeats(name: &str) -> bool {
+        name == "mapping"
     }
 }
 

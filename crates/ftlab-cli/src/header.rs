@@ -131,7 +131,7 @@ fn over_provisioning(drive: &DriveSummary) -> String {
 fn collection(config: &Config) -> String {
     let drive = &config.drive;
     let scheduled = policy_names();
-    let names = config.ftls.iter().map(|ftl| ftl.split(':').next().unwrap_or_default());
+    let names = config.ftls.iter().map(|ftl| ftl.split([':', ' ']).next().unwrap_or_default());
     if !names.into_iter().any(|name| scheduled.iter().any(|other| other == name)) {
         return "when the log of an FTL is full, or one block is free; there is no reserve".into();
     }

@@ -10,7 +10,7 @@ use crate::progress::{Bar, with_spinner};
 use crate::table::{Width, fdp, notes, sheet};
 use crate::times::times;
 use crate::typed::command;
-use crate::words::{OfReport, Words};
+use crate::words::{Choice, OfReport, OfRun, Words};
 use clap::Args;
 use ftlab_sim::fact::Sheet;
 use ftlab_sim::format::{percent, significant};
@@ -40,13 +40,27 @@ pub(crate) struct RunArgs {
           conflicts_with_all = ["logical", "logical_pages", "pages_per_block", "timing"])]
     class: Option<DriveClass>,
     #[command(flatten)]
-    drive: Words<DriveOptions>,
+    drive: Words<DriveOptions, OfDrive>,
     #[command(flatten)]
     options: Words<Experiment>,
     #[command(flatten)]
     reading: ReadingArgs,
     #[command(flatten)]
     report: ReportArgs,
+}
+
+/// All that a drive has; FTLs may run with several maps.
+#[derive(Debug)]
+struct OfDrive;
+
+impl Choice for OfDrive {
+    fn takes(name: &str, heading: &str) -> bool {
+        OfRun::takes(name, heading)
+    }
+
+    fn repeats(name: &str) -> bool {
+        name == "mapping"
+    }
 }
 
 #[derive(Debug, Args)]
@@ -92,7 +106,7 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
             print(text)
         }
     };
-    files.check(&prepared, experiment.ftls.len())?;
+    files.check(&prepared, prepared.config().ftls.len())?;
     if !quiet {
         show(&header(&prepared))?;
     }

@@ -15,6 +15,11 @@ pub(crate) trait Choice {
 
     /// Whether it takes the option of this name, which has this heading.
     fn takes(name: &str, heading: &str) -> bool;
+
+    /// Whether it may be given several times: the texts are one, with commas between.
+    fn repeats(_name: &str) -> bool {
+        false
+    }
 }
 
 /// All but those of reports.
@@ -78,6 +83,9 @@ impl<T: Options, C: Choice> Words<T, C> {
             return argument.action(ArgAction::SetTrue);
         }
         argument = argument.value_name(option.placeholder);
+        if C::repeats(option.id) {
+            argument = argument.action(ArgAction::Append);
+        }
         argument = if option.values.is_empty() {
             argument.value_parser(move |text: &str| option.check(text).map(|()| text.to_owned()))
         } else {
@@ -115,7 +123,8 @@ impl<T: Options, C: Choice> FromArgMatches for Words<T, C> {
             if is_flag {
                 Some("on".to_owned())
             } else {
-                matches.get_one::<String>(option.id).cloned()
+                let given: Vec<_> = matches.get_many::<String>(option.id)?.cloned().collect();
+                Some(given.join(","))
             }
         };
         let given =

@@ -1,7 +1,7 @@
 //! What is said of a drive: its options, and what results tell of it.
 
+use crate::mappings::Mappings;
 use crate::option::{by_text, by_value, options, page_size, tell};
-use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::{DriveConfig, FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_spec::{ByteSize, Share};
 use ftlab_stack::SlcCache;
@@ -33,8 +33,8 @@ pub struct DriveOptions {
     pub refresh: Refresh,
     /// SLC blocks that take what the host writes, if there are any; they come on top of the others.
     pub slc_cache: Option<SlcCache>,
-    /// Where FTLs keep which page lies where.
-    pub mapping: Mapping,
+    /// Where FTLs keep which page lies where; each FTL runs with every one of these.
+    pub mapping: Mappings,
 }
 
 impl Default for DriveOptions {
@@ -50,7 +50,7 @@ impl Default for DriveOptions {
             wear: WearLeveling::default(),
             refresh: Refresh::default(),
             slc_cache: None,
-            mapping: Mapping::Full,
+            mapping: Mappings::default(),
         }
     }
 }
@@ -155,13 +155,14 @@ options! { DRIVE_OPTIONS of DriveOptions: under "Drive" {
             "The SLC cache, with every option; none if there is none. Its blocks come on top of `blocks`."
             => |drive| drive.slc_cache.map(|cache| cache.to_string());
         /// Where page-mapped FTLs keep which page lies where: full, in memory; or dftl:cache=SIZE, in translation pages
-        /// on flash, with a cache of entries in memory. Translation pages take from --op.
-        mapping: by_text::<Mapping>, "NAME[:KEY=VALUE,...]" = "full" => |drive, mapping| drive.mapping = mapping;
+        /// on flash, with a cache of entries in memory. Translation pages take from --op. `ftlab run` runs every FTL with
+        /// each of several, after commas.
+        mapping: by_text::<Mappings>, "NAME[:KEY=VALUE,...]" = "full" => |drive, mapping| drive.mapping = mapping;
         files "Where the map is: full, in memory; or on flash, such as dftl:cache=2MiB.";
         python "str";
         results "mapping" or "full":
-            "Where the map is, with every option; none if it is in memory."
-            => |drive| (!drive.mapping.is_full()).then(|| drive.mapping.to_string());
+            "Where the map is, with every option, or all maps after commas; none if it is in memory."
+            => |drive| (!drive.mapping.are_full()).then(|| drive.mapping.to_string());
 } }
 
 /// What the host can address.

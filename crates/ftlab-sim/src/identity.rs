@@ -128,6 +128,7 @@ impl Experiment {
             threads: _,
             batch_writes: _,
         } = self;
+        self.refuse_several_maps()?;
         let timing = timing.as_ref().map(Timing::from_spec).transpose()?;
         let versions = [vec![versions::results()], self.versions()?].concat();
         let parts = (
@@ -140,7 +141,7 @@ impl Experiment {
         );
         let told = told_by(self);
         let told = if told.is_empty() { String::new() } else { format!("{told:?}") };
-        let map = if drive.mapping.is_full() { String::new() } else { drive.mapping.to_string() };
+        let map = if drive.mapping.are_full() { String::new() } else { drive.mapping.to_string() };
         let policies = policies.clone();
         Ok(ExperimentIdentity { text: format!("{parts:?}{told}{map}"), versions, policies })
     }

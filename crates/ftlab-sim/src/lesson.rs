@@ -19,6 +19,7 @@ use crate::result::ExperimentResult;
 use crate::run_options::{Experiment, Length};
 use crate::workload::Workload;
 use crate::{SimError, StackError};
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DriveShape, Kind};
 use ftlab_host::Timing;
@@ -255,7 +256,7 @@ impl Needs {
 
 fn record(
     _experiment: &Experiment,
-    fitted: &Spec,
+    (fitted, _mapping): (&Spec, &Mapping),
     drive: DriveConfig,
     _timing: Option<&Timing>,
 ) -> Result<AnyFtl, StackError> {

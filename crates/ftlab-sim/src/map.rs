@@ -108,7 +108,8 @@ impl MapResult {
 mod tests {
     use crate::result::RunResult;
     use crate::{DriveOptions, Experiment, Length, Logical, Workload};
-    use ftlab_trace::OpenOptions;
+    use ftlab_ftl::map::Mapping;
+    use ftlab_trace::{Contents, OpenOptions};
 
     fn experiment(ftl: &str, mapping: &str) -> Experiment {
         let drive = DriveOptions {
@@ -150,6 +151,34 @@ mod tests {
         assert_eq!(cached.map.unwrap().writes, 0);
         assert_eq!((full.relocations, full.erases), (cached.relocations, cached.erases));
         assert!(full.map.is_none());
+    }
+
+    #[test]
+    fn every_ftl_runs_with_every_map_as_it_would_alone() {
+        let mut crossed = experiment("1r-greedy", "full,dftl:cache=4KiB,dftl:cache=8KiB");
+        crossed.ftls.push("2r++".parse().unwrap());
+        let result = crossed.run(&mut ()).unwrap();
+        assert_eq!(result.config.ftls.len(), 6);
+        let mut runs = result.runs.iter();
+        for ftl in ["1r-greedy", "2r++"] {
+            for mapping in ["full", "dftl:cache=4KiB", "dftl:cache=8KiB"] {
+                let (one, alone) = (runs.next().unwrap(), run(ftl, mapping));
+                assert_eq!(one.ftl, format!("{ftl} with {mapping}"));
+                assert_eq!(one.mapping, mapping.parse().map(|of: Mapping| of.to_string()).ok());
+                assert_eq!((&alone.ftl[..], alone.mapping), (ftl, None));
+                assert_eq!(one.config_hash, alone.config_hash, "{ftl}, {mapping}");
+                assert_eq!((one.relocations, one.erases), (alone.relocations, alone.erases));
+                assert_eq!(one.map, alone.map);
+            }
+        }
+    }
+
+    #[test]
+    fn several_maps_are_refused_where_one_result_of_each_ftl_is_kept() {
+        let experiment = experiment("2r++", "full,dftl:cache=4KiB");
+        let identity = experiment.workload.identity(512, &Contents::new()).unwrap();
+        let error = experiment.identity(&identity).unwrap_err().to_string();
+        assert!(error.contains("one result of each FTL is kept here"), "{error}");
     }
 
     #[test]

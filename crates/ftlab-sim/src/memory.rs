@@ -5,6 +5,7 @@
 
 use crate::SimError;
 use crate::frames::CELLS_MAX;
+use crate::mappings::Mappings;
 use ftlab_feed::Footprint;
 use ftlab_feed::INTERVALS_MAX;
 use ftlab_feed::WorkloadWatch;
@@ -48,7 +49,7 @@ pub(crate) struct Needs<'a> {
     pub(crate) policies: &'a OwnPolicies,
     pub(crate) drive: &'a DriveConfig,
     pub(crate) slc_cache: Option<SlcCache>,
-    pub(crate) mapping: &'a Mapping,
+    pub(crate) mappings: &'a Mappings,
     pub(crate) oracle: &'a [OracleGroup],
     pub(crate) timing: Option<&'a Timing>,
     pub(crate) has_faults: bool,
@@ -72,7 +73,11 @@ pub(crate) struct Needs<'a> {
 impl Needs<'_> {
     /// Bytes that it takes at most, at once.
     pub(crate) fn bytes(&self) -> Result<u64, SimError> {
-        let mut ftls = self.ftls.iter().map(|ftl| self.ftl_bytes(ftl));
+        let pairs = self
+            .ftls
+            .iter()
+            .flat_map(|ftl| self.mappings.each().iter().map(move |mapping| (ftl, mapping)));
+        let mut ftls = pairs.map(|(ftl, mapping)| self.ftl_bytes(ftl, mapping));
         let ftls = ftls.try_fold(0, |sum: u64, of| Ok::<_, SimError>(sum.saturating_add(of?)))?;
         let shared = self.decoding_bytes().saturating_add(self.look_ahead_bytes());
         let bytes = ftls.saturating_add(shared);
@@ -81,7 +86,7 @@ impl Needs<'_> {
     }
 
     /// Bytes of an FTL, and of what is recorded of it.
-    fn ftl_bytes(&self, ftl: &Spec) -> Result<u64, SimError> {
+    fn ftl_bytes(&self, ftl: &Spec, mapping: &Mapping) -> Result<u64, SimError> {
         let (ftl, drive) = registry::in_units(ftl, *self.drive)?;
         let shape = DriveShape::new(&drive);
         let fitted = self.policies.fit(&ftl, shape, self.oracle)?;
@@ -108,7 +113,7 @@ impl Needs<'_> {
             add(cache.memory_bytes(&drive.geometry, drive.logical_pages));
         }
         let page_bytes = drive.geometry.page_bytes();
-        add(self.mapping.memory_bytes(drive.logical_pages, page_bytes, shape.blocks));
+        add(mapping.memory_bytes(drive.logical_pages, page_bytes, shape.blocks));
         add(u64::from(shape.blocks) * block_bytes);
         Ok(bytes)
     }

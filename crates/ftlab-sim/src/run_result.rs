@@ -104,8 +104,11 @@ facts! {
     /// What one FTL did.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
     pub struct RunResult {
-        /// The FTL as it was named.
+        /// The FTL as it was named; where runs have different maps, with the map: "2r++ with dftl:cache=2MiB".
         ftl: String;
+        /// Where its map is, with every option, if runs differ in that; `config.drive.mapping` has all of them.
+        @ #[serde(default, skip_serializing_if = "Option::is_none")]
+        mapping: Option<String> = Text, "", from "--mapping" [frame(5, "mapping")];
         /// Every parameter of the FTL with its value, given, by default, or worked out where it is "auto".
         parameters: BTreeMap<String, String>;
         /// XXH3-128 of everything that decides the result besides the trace: drive, preparation, length, seed,

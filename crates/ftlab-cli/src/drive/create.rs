@@ -7,7 +7,7 @@ use clap::Args;
 use ftlab_drive::{CreateOptions, Drive, check_creatable};
 use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_ftl::registry;
-use ftlab_sim::{DriveOptions, Logical, Mapping, Physical};
+use ftlab_sim::{DriveOptions, Logical, Mappings, Physical};
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::path::PathBuf;
 
@@ -84,7 +84,7 @@ pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
         wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
         refresh: Refresh::default(),
         slc_cache: None,
-        mapping: Mapping::Full,
+        mapping: Mappings::default(),
         early: None,
     };
     let (ftl, config) = registry::in_units(&ftl, size.drive_config()?)?;

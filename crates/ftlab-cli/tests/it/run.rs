@@ -49,6 +49,33 @@ fn a_captured_trace_runs_with_nothing_but_an_ftl() {
 }
 
 #[test]
+fn every_ftl_runs_with_every_map_and_tables_name_it() {
+    let run = |rest: &str| {
+        Place::new().ftlab(&format!("run hotcold {SMALL} --ftl 1r-greedy,2r++ {rest}"))
+    };
+    let maps = "--mapping full,dftl:cache=8KiB --mapping dftl:cache=16KiB";
+    let output = run(maps);
+    for name in ["1r-greedy with full", "2r++ with dftl:cache=8KiB", "2r++ with dftl:cache=16KiB"] {
+        assert!(output.stdout.contains(&format!("\n{name} ")), "{}", output.stdout);
+    }
+    let result = run(&format!("{maps} --json")).json();
+    let runs = result["runs"].as_array().unwrap();
+    assert_eq!((runs.len(), &result["config"]["ftls"][1]), (6, &runs[1]["ftl"]));
+    assert_eq!(runs[1]["mapping"], "dftl:cache=8KiB,entry-bytes=8,protected=0.5");
+    let alone = run("--mapping dftl:cache=8KiB --json").json();
+    assert_eq!(alone["runs"][0]["config_hash"], runs[1]["config_hash"]);
+    assert!(alone["runs"][0].get("mapping").is_none());
+    for (rest, message) in [
+        ("--mapping full --mapping full", "mapping: full is given twice; give it once"),
+        ("--mapping full,dftl", "give cache=2MiB"),
+        ("--mapping full,dftl:cache=8KiB --timing slc", "leave out --timing"),
+    ] {
+        let refused = run(rest).stderr;
+        assert!(refused.contains(message), "{rest}: {refused}");
+    }
+}
+
+#[test]
 fn json_has_standard_output_for_itself() {
     let output = Place::new().ftlab(&format!("run uniform {SMALL} --ftl fifo --ftl 2r++ --json"));
     assert!(output.stdout.starts_with('{') && output.stdout.ends_with("}\n"));

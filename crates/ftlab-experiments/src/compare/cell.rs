@@ -14,6 +14,9 @@ pub struct Cell {
     pub op_ratio: f64,
     /// Pages per erase block.
     pub pages_per_block: Option<u32>,
+    /// Where the map is; none if it is in memory in every cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<String>,
     /// The FTL as it was named.
     pub ftl: String,
 }

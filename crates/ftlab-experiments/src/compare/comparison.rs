@@ -9,7 +9,7 @@ use crate::parallel::{Stop, Until, lock, parallel, when_it_fits};
 use ftlab_ftl::registry::{self, Kind, entries};
 use ftlab_sim::result::RunResult;
 use ftlab_sim::{
-    DriveClass, Experiment, Fill, Model, Physical, SimError, Workload, WorkloadIdentity,
+    DriveClass, Experiment, Fill, Mapping, Model, Physical, SimError, Workload, WorkloadIdentity,
 };
 use ftlab_spec::{Share, Spec};
 use ftlab_trace::Contents;
@@ -147,13 +147,14 @@ impl Comparison {
         for (index, workload) in self.workloads.iter().enumerate() {
             for &pages_per_block in &self.pages_per_block {
                 for fill in &self.fills {
-                    for op in &self.op_ratios {
+                    for (op, mapping) in self.drives() {
                         cells.extend(self.ftls.iter().map(|ftl| {
                             let cell = Cell {
                                 workload: workload.name(),
                                 fill: fill.to_string(),
                                 op_ratio: op.0,
                                 pages_per_block,
+                                mapping: mapping.map(Mapping::name),
                                 ftl: ftl.to_string(),
                             };
                             (index, cell)
@@ -163,6 +164,15 @@ impl Comparison {
             }
         }
         cells
+    }
+
+    /// Every over-provisioning with every map; none if that is in memory in all of them.
+    fn drives(&self) -> impl Iterator<Item = (Share, Option<&Mapping>)> {
+        let mappings = &self.base.drive.mapping;
+        let told = !mappings.are_full();
+        self.op_ratios.iter().flat_map(move |op| {
+            mappings.each().iter().map(move |mapping| (*op, told.then_some(mapping)))
+        })
     }
 
     pub(super) fn experiment(&self, cell: &Cell, workload: usize) -> Result<Experiment, SimError> {
@@ -175,6 +185,9 @@ impl Comparison {
         };
         experiment.drive.physical = Physical::OverProvisioning(Share(cell.op_ratio));
         experiment.drive.pages_per_block = cell.pages_per_block;
+        if let Some(mapping) = &cell.mapping {
+            experiment.drive.mapping = mapping.parse()?;
+        }
         match &self.models {
             Some((_, models)) => models[workload].of(&experiment),
             None => Ok(experiment),
@@ -242,7 +255,7 @@ pub fn without_series(run: &mut RunResult) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::CELLS;
+    use crate::compare::{CELLS, Scoreboard, csv};
     use ftlab_sim::{DriveOptions, Length, Logical};
     use std::path::Path;
     use std::sync::atomic::AtomicUsize;
@@ -281,6 +294,25 @@ mod tests {
         let alone = comparison.experiment(&cells[1], 0).unwrap().run(&mut ()).unwrap();
         let run = outcomes[1].run.as_ref().unwrap();
         assert_eq!((run.relocations, run.waf), (alone.runs[0].relocations, alone.runs[0].waf));
+    }
+
+    #[test]
+    fn every_ftl_runs_with_every_map_and_is_held_against_others_with_the_same() {
+        let place = tempfile::tempdir().unwrap();
+        let mut comparison = comparison("hotcold", &["1r-greedy", "sepbit"]);
+        comparison.base.drive.mapping = "full,dftl:cache=4KiB".parse().unwrap();
+        // Translation pages are one more stream.
+        comparison.base.drive.reserve_blocks = 5;
+        comparison.op_ratios = vec![Share(0.4)];
+        let outcomes = run(&comparison, place.path());
+        let told: Vec<_> = outcomes.iter().map(|of| of.cell.mapping.as_deref().unwrap()).collect();
+        assert_eq!(told, ["full", "full", "dftl:cache=4KiB", "dftl:cache=4KiB"]);
+        let waf = |index: usize| outcomes[index].run.as_ref().unwrap().waf;
+        assert!(waf(0) < waf(2) && waf(1) < waf(3), "translation pages are written");
+        let board = Scoreboard::new(&outcomes, &["1r-greedy".into()]);
+        let of_baseline = board.scores.iter().find(|score| score.ftl == "1r-greedy").unwrap();
+        assert_eq!((of_baseline.cells, of_baseline.relative), (2, 1.0));
+        assert!(csv(&outcomes).starts_with("workload,fill,op,pages_per_block,mapping,ftl,"));
     }
 
     #[test]

@@ -86,16 +86,21 @@ static COLUMNS: LazyLock<Vec<(&'static str, &'static Fact<RunResult>)>> = LazyLo
 /// One line for every cell.
 pub fn csv(outcomes: &[Outcome]) -> String {
     let names: Vec<_> = COLUMNS.iter().map(|(name, _)| *name).collect();
-    let mut text = format!("workload,fill,op,pages_per_block,ftl,{},error\n", names.join(","));
+    // Only comparisons of maps on flash have their column.
+    let has_maps = outcomes.iter().any(|outcome| outcome.cell.mapping.is_some());
+    let of_map = if has_maps { "mapping," } else { "" };
+    let names = names.join(",");
+    let mut text = format!("workload,fill,op,pages_per_block,{of_map}ftl,{names},error\n");
     for Outcome { cell, run } in outcomes {
-        let Cell { workload, fill, op_ratio, pages_per_block, ftl } = cell;
-        let place = [
+        let Cell { workload, fill, op_ratio, pages_per_block, mapping, ftl } = cell;
+        let mut place = vec![
             quoted(workload),
             fill.clone(),
             percent(*op_ratio),
             pages_per_block.map_or_else(|| "usual".to_owned(), |pages| pages.to_string()),
-            quoted(ftl),
         ];
+        place.extend(has_maps.then(|| quoted(mapping.as_deref().unwrap_or_default())));
+        place.push(quoted(ftl));
         let rest = match run {
             Ok(run) => COLUMNS.iter().map(|(_, fact)| exact(fact, run) + ",").collect(),
             Err(reason) => format!("{}{}", ",".repeat(COLUMNS.len()), quoted(reason)),

@@ -229,8 +229,8 @@ fn measured(outcomes: &[Outcome]) -> Vec<Measured<'_>> {
 
 /// A cell without its FTL.
 fn place(cell: &Cell) -> String {
-    let Cell { workload, fill, op_ratio, pages_per_block, .. } = cell;
-    format!("{workload}\n{fill}\n{op_ratio}\n{pages_per_block:?}")
+    let Cell { workload, fill, op_ratio, pages_per_block, mapping, ftl: _ } = cell;
+    format!("{workload}\n{fill}\n{op_ratio}\n{pages_per_block:?}\n{mapping:?}")
 }
 
 fn by_workload(runs: &[(Measured<'_>, f64)]) -> Vec<WorkloadScore> {
@@ -289,6 +289,7 @@ pub(super) mod tests {
                 fill: "none".into(),
                 op_ratio: 0.1,
                 pages_per_block: Some(8),
+                mapping: None,
                 ftl: (*ftl).into(),
             },
             run: Ok(RunResult { waf: *waf, seconds: 1e-3, host_writes: 1000, ..run.clone() }),

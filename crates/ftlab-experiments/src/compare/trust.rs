@@ -86,12 +86,15 @@ impl Comparison {
         let pages = duel.drive.pages_per_block;
         let workload = &self.workloads[duel.workload];
         let ftls = [&best.ftl, &second.ftl].map(|ftl| ftl.parse());
-        let question = Self {
+        let mut question = Self {
             ftls: ftls.into_iter().collect::<Result<_, _>>().map_err(ftlab_sim::SimError::from)?,
             fills: vec![best.fill.parse().map_err(ftlab_sim::SimError::from)?],
             op_ratios: vec![Share(best.op_ratio)],
             ..self.clone()
         };
+        if let Some(mapping) = &best.mapping {
+            question.base.drive.mapping = mapping.parse().map_err(ftlab_sim::SimError::from)?;
+        }
         let sizes = [0.5, 2.0].map(|times| (times, (f64::from(pages) * times) as u32));
         let (sizes, question): (Vec<u32>, Self) = match &self.models {
             None => {

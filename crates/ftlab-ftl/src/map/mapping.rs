@@ -29,6 +29,18 @@ impl Mapping {
         *self == Self::Full
     }
 
+    /// Itself without parameters that are as they are by default.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Full => "full".into(),
+            Self::Dftl(dftl) => {
+                let usual = DftlParameters::default().values();
+                let own = dftl.values().into_iter().filter(|value| !usual.contains(value));
+                text_of("dftl", own)
+            }
+        }
+    }
+
     /// Entries that a translation page of this many bytes holds.
     pub fn entries_per_page(page_bytes: u32) -> u32 {
         page_bytes / ENTRY_BYTES
@@ -92,6 +104,11 @@ impl Mapping {
     }
 }
 
+fn text_of(name: &str, values: impl Iterator<Item = (&'static str, String)>) -> String {
+    let arguments = values.map(|(key, value)| (key.to_owned(), value)).collect();
+    Spec { name: name.to_owned(), arguments }.to_string()
+}
+
 fn refuse(value: &str, expects: String) -> SpecError {
     SpecError::BadValue { of: "dftl".into(), key: "cache".into(), value: value.into(), expects }
 }
@@ -124,9 +141,7 @@ impl FromStr for Mapping {
 impl fmt::Display for Mapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Dftl(dftl) = self else { return f.write_str("full") };
-        let parts: Vec<_> =
-            dftl.values().into_iter().map(|(key, value)| format!("{key}={value}")).collect();
-        write!(f, "dftl:{}", parts.join(","))
+        f.write_str(&text_of("dftl", dftl.values().into_iter()))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::experiment::no_writes;
 use crate::hosts::WhichHosts;
 use crate::run_options::{Experiment, Length};
 use ftlab_ftl::Engine;
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry;
 use ftlab_host::Timing;
@@ -131,10 +132,26 @@ impl Experiment {
 
     /// Refuses a map on flash where FTLs have none, or where nobody would wait for it.
     fn check_mapping(&self) -> Result<(), SimError> {
-        let mapping = &self.drive.mapping;
-        if mapping.is_full() {
+        for mapping in self.drive.mapping.each().iter().filter(|mapping| !mapping.is_full()) {
+            self.check_map_on_flash(mapping)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses several maps where one result of each FTL is kept.
+    pub(crate) fn refuse_several_maps(&self) -> Result<(), SimError> {
+        if !self.drive.mapping.are_several() {
             return Ok(());
         }
+        Err(SimError::Unusable {
+            what: format!("--mapping {}: one result of each FTL is kept here", self.drive.mapping),
+            remedy:
+                "name one map; ftlab run takes several, and experiment files on an axis of [grid]"
+                    .into(),
+        })
+    }
+
+    fn check_map_on_flash(&self, mapping: &Mapping) -> Result<(), SimError> {
         mapping.verify(self.drive.page_bytes)?;
         let refuse = |what: &str, remedy: &str| {
             Err(SimError::Unusable {

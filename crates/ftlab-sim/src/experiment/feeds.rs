@@ -92,7 +92,7 @@ impl Experiment {
         reads_count: bool,
     ) -> Result<Vec<Hosted>, SimError> {
         let mut hosted = Vec::new();
-        for hosts in hosts.iter().flat_map(|hosts| std::iter::repeat_n(hosts, self.ftls.len())) {
+        for hosts in hosts.iter().flat_map(|hosts| std::iter::repeat_n(hosts, self.runs())) {
             let (source, shared) = hosts::open(hosts, &self.workload.name(), space, reads_count)?;
             let feed = self.feed(source, bounds, schedule.clone())?;
             hosted.push(Hosted::new(feed, shared, reads_count));

@@ -20,6 +20,7 @@ use crate::workload::Workload;
 use crate::{SimError, steady};
 use ftlab_feed::Bounds;
 use ftlab_feed::{INTERVALS_MAX, Schedule};
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_host::{Arrivals, Timing, Unit};
@@ -31,9 +32,9 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use twox_hash::XxHash3_128;
 
-/// Makes the FTL of a run: its parameters are fitted to the drive.
+/// Makes the FTL of a run, with its map: its parameters are fitted to the drive.
 pub(crate) type BuildFtl =
-    fn(&Experiment, &Spec, DriveConfig, Option<&Timing>) -> Result<AnyFtl, StackError>;
+    fn(&Experiment, (&Spec, &Mapping), DriveConfig, Option<&Timing>) -> Result<AnyFtl, StackError>;
 
 impl Experiment {
     /// Runs everything.
@@ -89,7 +90,7 @@ impl Experiment {
         let pool = threads.clone();
         let oracle = self.workload.oracle(&space)?;
         let memory = self.promise(&drive_config, &oracle, timing, writes_max, interval_writes)?;
-        let build = |fitted: &Spec, drive| build_ftl(self, fitted, drive, timing);
+        let build = |fitted: (&Spec, &Mapping), drive| build_ftl(self, fitted, drive, timing);
         let runs = pool.install(|| self.build(&config, drive_config, &oracle, build));
         let mut runs = runs.map_err(|error| likeness::refused(error, &config))?;
         if matches!(hosts, Some(WhichHosts::Threads(..))) {
@@ -137,7 +138,7 @@ impl Experiment {
             workload_parameters: self.workload.parameters()?,
             format: is_trace.then(|| source.metadata().format.clone()),
             drive,
-            ftls: self.ftls.iter().map(Spec::to_string).collect(),
+            ftls: self.pairs().map(|(ftl, mapping)| self.name_of_run(ftl, mapping)).collect(),
             fill: self.fill.to_string(),
             warmup_writes: self.warmup_writes,
             writes_max,
@@ -180,7 +181,7 @@ impl Experiment {
             policies: &self.policies,
             drive,
             slc_cache: self.drive.slc_cache,
-            mapping: &self.drive.mapping,
+            mappings: &self.drive.mapping,
             oracle,
             timing,
             has_faults: self.faults.is_some(),
@@ -195,17 +196,22 @@ impl Experiment {
             interval_writes,
             batch_writes: self.batch_writes,
         };
-        Promise::new(needs.bytes()?, self.ftls.len())
+        Promise::new(needs.bytes()?, self.runs())
     }
 
     /// The versions of everything that decides results besides the FTLs.
     pub(crate) fn versions(&self) -> Result<Vec<Version>, SimError> {
+        self.versions_with(!self.drive.mapping.are_full())
+    }
+
+    /// Those of runs with a map on flash, or in memory.
+    fn versions_with(&self, has_map_on_flash: bool) -> Result<Vec<Version>, SimError> {
         let mut all = vec![versions::SIMULATION];
         all.extend(self.timing.is_some().then_some(versions::CLOCK));
         all.extend(self.faults.is_some().then_some(versions::FAULTS));
         all.extend(self.until_steady().is_some().then_some(versions::STEADY));
         all.extend(self.drive.slc_cache.is_some().then_some(versions::SLC_CACHE));
-        all.extend((!self.drive.mapping.is_full()).then_some(versions::MAPPING));
+        all.extend(has_map_on_flash.then_some(versions::MAPPING));
         match &self.workload {
             Workload::Generator(spec) => all.extend(ftlab_workload::versions(spec)?),
             Workload::Trace { .. } => all.push(versions::TRACES),
@@ -369,17 +375,37 @@ impl Experiment {
     /// No more threads than there is work for: one for each FTL, and one that decodes.
     pub(crate) fn threads(&self) -> Result<Threads, SimError> {
         let threads = self.threads.unwrap_or_else(Threads::processors);
-        Threads::new(threads.min(self.ftls.len() + 1))
+        Threads::new(threads.min(self.runs() + 1))
+    }
+
+    /// How many runs it has: every FTL with every map.
+    pub(crate) fn runs(&self) -> usize {
+        self.ftls.len() * self.drive.mapping.each().len()
+    }
+
+    /// Every FTL with every map, in the order of their runs.
+    fn pairs(&self) -> impl Iterator<Item = (&Spec, &Mapping)> {
+        let mappings = self.drive.mapping.each();
+        self.ftls.iter().flat_map(move |ftl| mappings.iter().map(move |mapping| (ftl, mapping)))
+    }
+
+    /// What a run is called: its FTL, and its map if runs differ in that.
+    fn name_of_run(&self, ftl: &Spec, mapping: &Mapping) -> String {
+        if self.drive.mapping.are_several() {
+            format!("{ftl} with {}", mapping.name())
+        } else {
+            ftl.to_string()
+        }
     }
 
     /// An FTL as every run has it.
     fn build_ftl(
         &self,
-        fitted: &Spec,
+        (fitted, mapping): (&Spec, &Mapping),
         drive: DriveConfig,
         timing: Option<&Timing>,
     ) -> Result<AnyFtl, StackError> {
-        let (own, mapping) = (&self.policies, &self.drive.mapping);
+        let own = &self.policies;
         let ftl = AnyFtl::new(fitted, own, mapping, drive, timing, self.faults, self.observe)?;
         match self.drive.slc_cache {
             Some(cache) => ftl.with_slc_cache(cache, &drive),
@@ -393,17 +419,21 @@ impl Experiment {
         config: &Config,
         drive: DriveConfig,
         oracle: &[OracleGroup],
-        build: impl Fn(&Spec, DriveConfig) -> Result<AnyFtl, StackError> + Sync,
+        build: impl Fn((&Spec, &Mapping), DriveConfig) -> Result<AnyFtl, StackError> + Sync,
     ) -> Result<Vec<FtlRun>, SimError> {
         let policies = &self.policies;
-        let versions = versions::text(self.versions()?);
-        self.ftls
-            .par_iter()
-            .map(|spec| {
+        let of_mapping = |mapping: &Mapping| {
+            let versions = versions::text(self.versions_with(!mapping.is_full())?);
+            Ok::<_, SimError>((versions, with_mapping(config, mapping)))
+        };
+        let pairs: Vec<_> = self.pairs().collect();
+        pairs
+            .into_par_iter()
+            .map(|(spec, mapping)| {
                 let block_pages = drive.geometry.pages_per_block();
                 let (unit_spec, drive) = registry::in_units(spec, drive)?;
                 let fitted = policies.fit(&unit_spec, DriveShape::new(&drive), oracle)?;
-                let ftl = build(&fitted, drive)?;
+                let ftl = build((&fitted, mapping), drive)?;
                 let mut parameters = named(policies.resolve(&fitted)?);
                 if unit_spec != *spec {
                     // On its own drive, a unit is one erase block.
@@ -411,8 +441,9 @@ impl Experiment {
                     parameters.extend(given.into_iter().filter(|(key, _)| key == "unit"));
                 }
                 let decisions = policies.decisions(spec)?.map(|decisions| decisions.to_string());
+                let (versions, config) = of_mapping(mapping)?;
                 let versions = (versions.as_str(), decisions);
-                let config_hash = config_hash(config, &versions, &spec.name, &parameters);
+                let config_hash = config_hash(&config, &versions, &spec.name, &parameters);
                 let slc_blocks = self.drive.slc_cache.and_then(|cache| {
                     let blocks = cache.blocks(&drive.geometry)?;
                     Some([blocks, cache.pages_per_block(&drive.geometry)])
@@ -422,11 +453,13 @@ impl Experiment {
                     logical_pages: drive.logical_pages,
                     unit_blocks: drive.geometry.pages_per_block() / block_pages,
                     slc_blocks,
-                    cache_bytes: self.drive.mapping.cache_bytes(),
+                    cache_bytes: mapping.cache_bytes(),
                     faults: self.faults,
                 };
-                let label = Label { parameters, config_hash };
-                Ok(FtlRun::new(spec.to_string(), label, flash, ftl))
+                let are_several = self.drive.mapping.are_several();
+                let own = are_several.then(|| mapping.to_string());
+                let label = Label { parameters, config_hash, mapping: own };
+                Ok(FtlRun::new(self.name_of_run(spec, mapping), label, flash, ftl))
             })
             .collect()
     }
@@ -437,6 +470,18 @@ fn no_writes() -> SimError {
         what: "a run of no writes has no result".into(),
         remedy: "give --writes 1 or more, or a larger --drive-writes".into(),
     }
+}
+
+/// What is simulated of runs with this map, as results of these alone would state it.
+fn with_mapping(config: &Config, mapping: &Mapping) -> Config {
+    let mut config = config.clone();
+    let options = &mut config.drive.options;
+    if mapping.is_full() {
+        options.remove("mapping");
+    } else {
+        options.insert("mapping".to_owned(), mapping.to_string());
+    }
+    config
 }
 
 /// The hash of everything that decides a run besides its trace: what means the same gives the same,

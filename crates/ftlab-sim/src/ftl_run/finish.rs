@@ -190,6 +190,7 @@ impl FtlRun {
         RunResult {
             parameters: self.log.label.parameters,
             config_hash: self.log.label.config_hash,
+            mapping: self.log.label.mapping,
             host_writes: totals.host_writes,
             host_bytes,
             relocations: totals.relocations,

@@ -23,6 +23,8 @@ pub(crate) struct Label {
     pub(crate) parameters: BTreeMap<String, String>,
     /// Of everything that decides the result.
     pub(crate) config_hash: String,
+    /// Its map, if others have another.
+    pub(crate) mapping: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
