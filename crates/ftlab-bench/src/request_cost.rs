@@ -89,7 +89,7 @@ fn measure(timing: Option<&str>) -> Result<([u64; 3], f64), Failure> {
     let mut ftl = AnyFtl::new(
         &"1r-greedy".parse()?,
         &own,
-        &Mapping::Full,
+        &Mapping::FULL,
         config,
         parsed.as_ref(),
         None,

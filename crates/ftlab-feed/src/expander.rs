@@ -65,6 +65,7 @@ pub(crate) struct Origin {
 
 /// Checks addresses and expands runs of pages into a batch. Runs that do not fit wait as runs,
 /// because one request may ask for more pages than memory has room for.
+#[expect(clippy::struct_excessive_bools, reason = "what is kept is a set")]
 pub(crate) struct Expander {
     /// What is being filled.
     pub(crate) batch: PageBatch,
@@ -94,6 +95,8 @@ pub(crate) struct Expander {
     pub(crate) keeps_requests: bool,
     /// Those of the batch.
     pub(crate) parts: Vec<RequestPart>,
+    /// Whether each write gets the number of pages of its request that follow it.
+    pub(crate) keeps_following: bool,
 }
 
 impl Expander {
@@ -115,6 +118,7 @@ impl Expander {
             arrivals_us: Vec::new(),
             keeps_requests: false,
             parts: Vec::new(),
+            keeps_following: false,
         }
     }
 
@@ -192,6 +196,7 @@ impl Expander {
         }
         let writes = &mut self.batch.writes;
         let begin = writes.len();
+        let following = run.pages.saturating_sub(1);
         let mut left = run.pages.min((self.room - begin) as u64);
         run.pages -= left;
         let part = (run.first, left as u32);
@@ -209,6 +214,9 @@ impl Expander {
             left -= u64::from(length);
         }
         self.lack(begin, missed);
+        if self.keeps_following {
+            self.batch.follow(begin, following);
+        }
         if self.keeps_requests {
             let (first, pages) = part;
             self.add_part(run, first, pages, run.pages == 0, missed);
@@ -288,6 +296,9 @@ impl Expander {
             self.batch.writes.push(Lpn(first_page as u32));
         } else {
             self.batch.writes.extend((first_page as u32..after as u32).map(Lpn));
+            if self.keeps_following {
+                self.batch.follow(begin, pages - 1);
+            }
         }
         Some(begin)
     }

@@ -142,6 +142,11 @@ impl Feed {
         self.pages.keeps_requests = true;
     }
 
+    /// Tells of each page write how many pages of its request follow.
+    pub fn keep_following(&mut self) {
+        self.pages.keeps_following = true;
+    }
+
     /// Keeps the stream that each page write belongs to, if the source names them.
     pub fn keep_streams(&mut self) {
         self.wants_streams = true;
@@ -395,6 +400,29 @@ mod tests {
             }
         }
         Ok(events)
+    }
+
+    #[test]
+    fn each_write_knows_how_many_pages_of_its_request_follow_wherever_batches_are_cut() {
+        let requests =
+            [("w", 3, 1), ("w", 10, 5), ("d", 0, 9), ("w", 96, 7), ("w", 4, 1), ("w", 0, 2)];
+        let bounds = Bounds { wrap: true, ..BOUNDS };
+        let expected = [0, 4, 3, 2, 1, 0, 6, 5, 4, 3, 2, 1, 0, 0, 1, 0];
+        for chunk in [1, 2, 3, 5, 100] {
+            let mut feed = feed(&requests, bounds, all(None), chunk);
+            feed.keep_following();
+            let (mut told, mut chunk) = (Vec::new(), Chunk::default());
+            while feed.next_chunk(&mut chunk).unwrap() {
+                for Segment { batch, .. } in chunk.segments() {
+                    told.extend((0..batch.writes.len()).map(|index| batch.following(index)));
+                }
+            }
+            assert_eq!(told, expected);
+        }
+        let mut bare = feed(&requests, bounds, all(None), 100);
+        let mut chunk = Chunk::default();
+        bare.next_chunk(&mut chunk).unwrap();
+        assert!(chunk.segments().iter().all(|of| of.batch.following.is_empty()));
     }
 
     const REQUESTS: &[(&str, u64, u64)] = &[

@@ -4,9 +4,14 @@ use ftlab_trace::{
     Op, RequestBatch, Skipped, Space, TraceError, TraceMetadata, TraceSource, pages,
 };
 
-/// The first `writes` page writes of those that pass over a drive again and again.
-pub fn sequential(space: &Space, writes: u64) -> Result<Box<dyn TraceSource>, TraceError> {
+/// The first `writes` page writes of those that pass over a drive again and again, in requests of `pages`.
+pub fn sequential(
+    space: &Space,
+    writes: u64,
+    pages: u32,
+) -> Result<Box<dyn TraceSource>, TraceError> {
     Ok(Box::new(Sequential {
+        request_pages: u64::from(pages.max(1)),
         page_sectors: pages::page_sectors(space.page_bytes)?,
         next_page: 0,
         logical_pages: space.logical_pages,
@@ -17,6 +22,7 @@ pub fn sequential(space: &Space, writes: u64) -> Result<Box<dyn TraceSource>, Tr
 }
 
 struct Sequential {
+    request_pages: u64,
     page_sectors: u32,
     next_page: u64,
     logical_pages: u64,
@@ -33,11 +39,14 @@ impl TraceSource for Sequential {
 
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         batch.clear();
-        let end = self.end.min(self.next_page + batch.limit() as u64);
-        for page in (self.next_page..end).map(|page| page % self.logical_pages) {
-            batch.push(Op::Write, page * u64::from(self.page_sectors), self.page_sectors);
+        while self.next_page < self.end && batch.len() < batch.limit() {
+            let page = self.next_page % self.logical_pages;
+            let left = (self.end - self.next_page).min(self.logical_pages - page);
+            let pages = self.request_pages.min(left);
+            let sectors = pages as u32 * self.page_sectors;
+            batch.push(Op::Write, page * u64::from(self.page_sectors), sectors);
+            self.next_page += pages;
         }
-        self.next_page = end;
         Ok(!batch.is_empty())
     }
 

@@ -19,11 +19,13 @@ pub enum Cause {
     Retire,
     /// A map that does not fit into memory reads and writes its own pages.
     Map,
+    /// Pages are read and programmed with others of their unit, which the host writes.
+    Rewrite,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Host,
         Self::Move,
         Self::Merge,
@@ -32,6 +34,7 @@ impl Cause {
         Self::Refresh,
         Self::Retire,
         Self::Map,
+        Self::Rewrite,
     ];
 
     /// A page write of the host waits for it.

@@ -107,7 +107,7 @@ mod tests {
             Cause::Fold => Operations { copies: 1, ..none },
             Cause::Refresh => Operations { copies: 1, erases: 1, ..none },
             Cause::Merge => Operations { copies: 2, ..none },
-            Cause::Move | Cause::Wear | Cause::Retire | Cause::Map => none,
+            Cause::Move | Cause::Wear | Cause::Retire | Cause::Map | Cause::Rewrite => none,
         };
         assert_eq!(Cause::ALL.map(|cause| flash.of(cause)), Cause::ALL.map(expected));
 

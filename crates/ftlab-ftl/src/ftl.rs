@@ -297,6 +297,9 @@ pub struct PageBatch {
     /// Of each write, the sectors of 512 bytes of its page that the host did not send, as of
     /// [`Hint`](crate::page::Hint); ends after the last write that lacks some.
     pub lacking: Vec<i32>,
+    /// Of each write, how many pages of its request follow it; ends after the last write that some follow, and is empty
+    /// unless an FTL asks which pages belong together.
+    pub following: Vec<u32>,
 }
 
 impl PageBatch {
@@ -307,6 +310,24 @@ impl PageBatch {
         self.lifetimes.clear();
         self.streams.clear();
         self.lacking.clear();
+        self.following.clear();
+    }
+
+    /// The writes from `begin` on are of one request, after whose first one `following` pages follow.
+    pub fn follow(&mut self, begin: usize, following: u64) {
+        let following = u32::try_from(following).unwrap_or(u32::MAX);
+        if following > 0 {
+            let left = (0..).map(|index| following.saturating_sub(index));
+            let own = self.writes.len() - begin;
+            self.following.resize(begin, 0);
+            self.following.extend(left.take(own));
+        }
+    }
+
+    /// How many pages of its request follow the write at `index`, as far as that is told.
+    #[inline]
+    pub fn following(&self, index: usize) -> u32 {
+        self.following.get(index).copied().unwrap_or(0)
     }
 
     /// The host did not send these sectors, maybe none, of the page of the write at `index`.

@@ -1,9 +1,10 @@
-//! What is counted of a map that does not fit into memory.
+//! What is counted of a map that does not fit into memory, or by units.
 
-/// What happened to a map that does not fit into memory.
+/// What happened to a map that does not fit into memory, or by units. Translation pages are counted in pages of flash:
+/// with units, each is a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MapCounts {
-    /// Pages to write or to trim that were looked up.
+    /// Pages, or units of them, to write or to trim that were looked up.
     pub write_lookups: u64,
     /// Of these, those whose place was in memory.
     pub write_hits: u64,
@@ -23,6 +24,12 @@ pub struct MapCounts {
     pub lazy_updates: u64,
     /// Translation pages that collection moved.
     pub relocations: u64,
+    /// Pages read of units that the host wrote in part.
+    pub rewrite_reads: u64,
+    /// Pages programmed with those that the host wrote, since they are of the same unit.
+    pub rewrites: u64,
+    /// Pages that the host trimmed in vain, since it did not trim all of their unit, which held data.
+    pub kept_trims: u64,
 }
 
 impl MapCounts {
@@ -34,6 +41,21 @@ impl MapCounts {
     /// Translation pages written, those that collection moved not included.
     pub fn writes(&self) -> u64 {
         self.write_backs + self.move_updates
+    }
+
+    /// The same of translation pages, and of pages that were moved, each of which is a unit of so many pages.
+    #[must_use]
+    pub(crate) fn in_pages(self, pages: u32) -> Self {
+        let pages = u64::from(pages);
+        Self {
+            loads: pages * self.loads,
+            update_reads: pages * self.update_reads,
+            write_backs: pages * self.write_backs,
+            move_updates: pages * self.move_updates,
+            lazy_updates: pages * self.lazy_updates,
+            relocations: pages * self.relocations,
+            ..self
+        }
     }
 
     /// What came after `before`.
@@ -50,6 +72,9 @@ impl MapCounts {
             move_updates: self.move_updates - before.move_updates,
             lazy_updates: self.lazy_updates - before.lazy_updates,
             relocations: self.relocations - before.relocations,
+            rewrite_reads: self.rewrite_reads - before.rewrite_reads,
+            rewrites: self.rewrites - before.rewrites,
+            kept_trims: self.kept_trims - before.kept_trims,
         }
     }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 facts! {
     Run:
-    /// Flash pages programmed, by what that was for. All but those of the host and of a map on flash are copies, and
-    /// read as many pages.
+    /// Flash pages programmed, by what that was for. All but those of the host, of a map on flash and of
+    /// units are copies, and read as many pages.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     pub struct ProgramsByCause {
         /// The host wrote them: into normal blocks, or into an SLC cache.
@@ -37,6 +37,10 @@ facts! {
         /// Translation pages of a map on flash. Results of earlier versions do not tell it.
         @ #[serde(default)] #[schemars(!default)]
         map: u64 = Count, "pages", from "the FTL" [frame(365, "map_programs")];
+        /// Pages of units that the host wrote in part, those that it wrote not included. Results of earlier versions do
+        /// not tell it.
+        @ #[serde(default)] #[schemars(!default)]
+        rewrites: u64 = Count, "pages", from "the FTL" [frame(366, "rewrite_programs")];
     }
 }
 
@@ -74,6 +78,7 @@ impl ProgramsByCause {
             refresh: programs(Cause::Refresh),
             retirement: programs(Cause::Retire),
             map: programs(Cause::Map),
+            rewrites: programs(Cause::Rewrite),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a map on flash cost.
+//! What a map on flash, or by units, cost.
 
 use crate::fact::facts;
 use ftlab_stack::Tally;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 facts! {
     Run:
-    /// What looking up pages cost where the map is on flash.
+    /// What looking up pages cost where the map is on flash, or by units.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
     pub struct MapResult {
         /// Memory for entries.
@@ -56,8 +56,8 @@ facts! {
         ];
         /// Pages that collection moved and whose new place was noted in memory only.
         lazy_updates: u64 = Count, "pages", from "the FTL" [frame(423, "map_lazy_updates")];
-        /// Relocations of pages of the host per page that it wrote: with the two that follow and 1, this is write
-        /// amplification.
+        /// Relocations of pages of the host per page that it wrote: with the two that follow, that of
+        /// units and 1, this is write amplification.
         data_relocations_per_write: f64 = Ratio(5), "", from "the FTL" [
             table(Map, 50, "per host write:\ndata moved", Always),
             sweep(650, "waf-data", "relocations of pages of the host per host write"),
@@ -74,6 +74,30 @@ facts! {
             table(Map, 70, "translation\nmoved", Always),
             sweep(670, "waf-map-relocations", "relocations of translation pages per host write"),
             frame(426, "map_relocations_per_write"),
+        ];
+        /// Pages read of units that the host wrote in part. Results of earlier versions do not tell it, nor what follows.
+        @ #[serde(default)] #[schemars(!default)]
+        rewrite_reads: u64 = Count, "pages", from "the FTL" [
+            report(Runs, 168, "unit reads", "Pages read of units that the host wrote in part", Nonzero),
+            sweep(680, "unit-reads", "pages read of units that the host wrote in part"),
+            frame(427, "rewrite_reads"),
+        ];
+        /// Pages programmed with those that the host wrote, since they are of the same unit.
+        @ #[serde(default)] #[schemars(!default)]
+        rewrites: u64 = Count, "pages", from "the FTL" [frame(428, "rewrites")];
+        /// Pages that the host trimmed in vain, since it did not trim all of their unit.
+        @ #[serde(default)] #[schemars(!default)]
+        kept_trims: u64 = Count, "pages", from "the FTL" [
+            report(Runs, 169, "trims in vain", "Pages that were trimmed without all of their unit", Nonzero),
+            sweep(690, "kept-trims", "pages that were trimmed without all of their unit"),
+            frame(429, "kept_trims"),
+        ];
+        /// Pages programmed with those that the host wrote, per page that it wrote: another part of write amplification.
+        @ #[serde(default)] #[schemars(!default)]
+        rewrites_per_write: f64 = Ratio(5), "", from "the FTL" [
+            table(Map, 80, "units\nrewritten", Nonzero),
+            sweep(700, "waf-units", "pages programmed with others of their unit per host write"),
+            frame(430, "rewrites_per_write"),
         ];
     }
 }
@@ -100,6 +124,10 @@ impl MapResult {
             data_relocations_per_write: per_write(tally.counters.relocations() - map.relocations),
             writes_per_write: per_write(map.writes()),
             relocations_per_write: per_write(map.relocations),
+            rewrite_reads: map.rewrite_reads,
+            rewrites: map.rewrites,
+            kept_trims: map.kept_trims,
+            rewrites_per_write: per_write(map.rewrites),
         }
     }
 }
@@ -146,6 +174,60 @@ mod tests {
     }
 
     #[test]
+    fn what_units_rewrite_is_a_part_of_write_amplification() {
+        for mapping in ["iu:size=2KiB", "dftl:cache=4KiB,unit=2KiB"] {
+            let of = run("2r++", mapping);
+            let map = of.map.unwrap();
+            let parts = [
+                map.data_relocations_per_write,
+                map.writes_per_write,
+                map.relocations_per_write,
+                map.rewrites_per_write,
+            ];
+            assert!((1.0 + parts.iter().sum::<f64>() - of.waf).abs() < 1e-9, "{mapping}");
+            // Every write is one page of four; the fill in order has left none of them empty.
+            assert_eq!([map.rewrites, map.rewrite_reads], [3 * of.host_writes; 2], "{mapping}");
+            let programs = of.programs_by_cause.unwrap();
+            assert_eq!([programs.host, programs.rewrites], [of.host_writes, map.rewrites]);
+            let is_on_flash = mapping.starts_with("dftl");
+            assert_eq!(map.map_bytes > 0 && map.writes > 0, is_on_flash, "{mapping}");
+            assert_eq!(map.cache_bytes, 4096, "{mapping}: or 1,024 units of 4 bytes");
+        }
+    }
+
+    #[test]
+    fn requests_of_whole_units_rewrite_nothing_and_move_what_pages_of_that_size_do() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("units.csv");
+        let lines = (0..40_000_u32).map(|number| {
+            let unit = number.wrapping_mul(2_654_435_761) >> 20;
+            format!("w,{},2048\n", 2048 * unit)
+        });
+        std::fs::write(&path, lines.collect::<String>()).unwrap();
+        let of = |page_bytes: u32, mapping: &str| {
+            let map = Some("op=1,off:bytes=2,len:bytes=3".into());
+            let options = OpenOptions { map, page_bytes, ..OpenOptions::default() };
+            let workload = Workload::parse(path.to_str().unwrap(), options).unwrap();
+            let drive = DriveOptions {
+                logical: Logical::Bytes("8MiB".parse().unwrap()),
+                page_bytes,
+                pages_per_block: Some(64 * 512 / page_bytes),
+                reserve_blocks: 6,
+                mapping: mapping.parse().unwrap(),
+                ..DriveOptions::default()
+            };
+            let ftls = vec!["1r-greedy".parse().unwrap()];
+            let experiment = Experiment { drive, ..Experiment::new(workload, ftls) };
+            experiment.run(&mut ()).unwrap().runs.remove(0)
+        };
+        let (pages, units) = (of(2048, "full"), of(512, "iu:size=2KiB"));
+        let map = units.map.unwrap();
+        assert_eq!([map.rewrites, map.rewrite_reads], [0, 0]);
+        assert_eq!((units.relocations, units.erases), (4 * pages.relocations, pages.erases));
+        assert!(pages.relocations > 0);
+    }
+
+    #[test]
     fn memory_for_the_whole_map_gives_the_counts_of_a_map_in_memory() {
         let [full, cached] = ["full", "dftl:cache=1MiB"].map(|mapping| run("2r++", mapping));
         assert_eq!(cached.map.unwrap().writes, 0);
@@ -189,11 +271,25 @@ mod tests {
             change(&mut experiment);
             experiment.run(&mut ()).unwrap_err().to_string()
         };
-        let refused: [(Change, &str); 5] = [
+        let in_units: Change = |of| {
+            of.drive.mapping = "iu:size=2KiB".parse().unwrap();
+            of.faults = Some("program=0.001".parse().unwrap());
+        };
+        let told: Change = |of| {
+            of.drive.mapping = "iu:size=2KiB".parse().unwrap();
+            of.ftls = vec!["oracle-rate".parse().unwrap()];
+        };
+        let refused: [(Change, &str); 8] = [
             (|of| of.ftls = vec!["fast".parse().unwrap()], "fast maps blocks and a log"),
             (|of| of.ftls = vec!["nvme-fdp/greedy".parse().unwrap()], "leave out nvme-fdp"),
             (|of| of.timing = Some("slc".parse().unwrap()), "leave out --timing"),
             (|of| of.drive.slc_cache = Some("size=1MiB".parse().unwrap()), "leave out --slc-cache"),
+            (
+                |of| of.drive.mapping = "iu:size=3KiB".parse().unwrap(),
+                "which divide blocks of 16 pages",
+            ),
+            (in_units, "leave out --faults, or units"),
+            (told, "how long units live, as oracle-rate is told of pages, is not known"),
             (|of| of.drive.page_bytes = 8192, "at least one translation page, 8192 bytes"),
         ];
         for (change, part) in refused {

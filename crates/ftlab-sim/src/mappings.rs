@@ -25,6 +25,11 @@ impl Mappings {
         self.0.iter().all(Mapping::is_full)
     }
 
+    /// Whether any asks which pages are of one request.
+    pub fn ask_for_requests(&self) -> bool {
+        self.0.iter().any(Mapping::asks_for_requests)
+    }
+
     /// All of them with another size of what they keep in memory, which follows from the present one.
     #[must_use]
     pub fn scaled(&self, size: impl Fn(u64) -> u64) -> Self {
@@ -34,7 +39,7 @@ impl Mappings {
 
 impl Default for Mappings {
     fn default() -> Self {
-        Self(vec![Mapping::Full])
+        Self(vec![Mapping::FULL])
     }
 }
 

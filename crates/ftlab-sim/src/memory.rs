@@ -88,7 +88,8 @@ impl Needs<'_> {
     /// Bytes of an FTL, and of what is recorded of it.
     fn ftl_bytes(&self, ftl: &Spec, mapping: &Mapping) -> Result<u64, SimError> {
         let (ftl, drive) = registry::in_units(ftl, *self.drive)?;
-        let shape = DriveShape::new(&drive);
+        let engine = mapping.of_engine(drive)?;
+        let shape = DriveShape::new(&engine);
         let fitted = self.policies.fit(&ftl, shape, self.oracle)?;
         let mut block_bytes = BLOCK_BYTES;
         let mut bytes = self.policies.memory_bytes(&fitted, shape)?.saturating_add(FTL_BYTES);
@@ -112,8 +113,7 @@ impl Needs<'_> {
         if let Some(cache) = self.slc_cache {
             add(cache.memory_bytes(&drive.geometry, drive.logical_pages));
         }
-        let page_bytes = drive.geometry.page_bytes();
-        add(mapping.memory_bytes(drive.logical_pages, page_bytes, shape.blocks));
+        add(mapping.memory_bytes(&engine));
         add(u64::from(shape.blocks) * block_bytes);
         Ok(bytes)
     }
@@ -134,6 +134,9 @@ impl Needs<'_> {
             write_bytes += size_of::<RequestPart>();
         } else if self.timing.is_some_and(|timing| timing.arrivals() == Arrivals::Trace) {
             write_bytes += size_of::<u64>();
+        }
+        if self.mappings.ask_for_requests() {
+            write_bytes += size_of::<u32>();
         }
         let most = self.page_writes.map_or(u64::MAX, |writes| writes.max(self.filled));
         let pages = u64::from(self.drive.logical_pages);

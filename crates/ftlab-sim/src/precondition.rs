@@ -53,12 +53,22 @@ impl Fill {
 /// Added to the seed, so that the fill's order is not that of `uniform:map=on`.
 const FILL_SEED: u64 = 0x66_696c_6c00;
 
-/// The writes that fill a drive; they have no end, and the caller stops after one drive.
-pub(crate) fn fill(fill: Fill, space: &Space) -> Result<Option<Box<dyn TraceSource>>, SimError> {
+/// Pages of 4 KiB of a request that fills a drive in order, as far as that is.
+const FILL_REQUEST_PAGES: u32 = 1 << 28;
+
+/// The writes that fill a drive, which have no end: the caller stops after one drive. Those in order are one request, if
+/// it matters which pages are of one.
+pub(crate) fn fill(
+    fill: Fill,
+    space: &Space,
+    requests_matter: bool,
+) -> Result<Option<Box<dyn TraceSource>>, SimError> {
     match fill {
         Fill::None => Ok(None),
         Fill::Sequential | Fill::Twice => {
-            Ok(Some(sequential(space, fill.writes(space.logical_pages))?))
+            let page_share = (space.page_bytes / 4096).max(1);
+            let pages = if requests_matter { FILL_REQUEST_PAGES / page_share } else { 1 };
+            Ok(Some(sequential(space, fill.writes(space.logical_pages), pages)?))
         }
         Fill::Random => {
             let space = Space { seed: space.seed.wrapping_add(FILL_SEED), ..*space };

@@ -254,6 +254,11 @@ impl AnyFtl {
         }
     }
 
+    /// Whether its map does not fit into memory, or is one of units.
+    pub fn counts_map(&self) -> bool {
+        any!(&self.kind, ftl => ftl.map_counts()).is_some()
+    }
+
     /// Pages that its map takes on flash at most.
     pub fn map_pages(&self) -> u32 {
         any!(&self.kind, ftl => ftl.map_pages())
@@ -336,7 +341,7 @@ mod tests {
             let spec = own.fit(&name.parse().unwrap(), shape, &oracle).unwrap();
             let counters = |timing: Option<Timing>, faults: Option<Faults>| {
                 let mut ftl =
-                    AnyFtl::new(&spec, &own, &Mapping::Full, drive, timing.as_ref(), faults, false)
+                    AnyFtl::new(&spec, &own, &Mapping::FULL, drive, timing.as_ref(), faults, false)
                         .unwrap();
                 ftl.apply(&workload, &[]).unwrap();
                 ftl.check().unwrap();

@@ -7,7 +7,7 @@
 //!
 //! let drive = DriveConfig::new(Geometry::new(28, 16, 4096)?, 256, 4);
 //! let (spec, own) = ("2r++".parse()?, OwnPolicies::default());
-//! let mut ftl = AnyFtl::new(&spec, &own, &Mapping::Full, drive, None, None, false)?;
+//! let mut ftl = AnyFtl::new(&spec, &own, &Mapping::FULL, drive, None, None, false)?;
 //! let writes = (0..256).chain(0..256).map(Lpn).collect();
 //! ftl.apply(&PageBatch { writes, ..PageBatch::default() }, &[]).unwrap();
 //! assert_eq!(ftl.tally().host_pages, 512);

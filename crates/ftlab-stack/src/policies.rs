@@ -152,7 +152,7 @@ impl OwnPolicies {
         flash: F,
         observer: O,
     ) -> Result<DynFtl<F, O>, StackError> {
-        let shape = DriveShape::new(&config);
+        let shape = DriveShape::new(&mapping.of_engine(config)?);
         let policy = match self.find(spec) {
             None if mapping.is_full() => return Ok(of_registry(spec, config, flash, observer)?),
             None => registry::boxed_policy(spec, shape)?,

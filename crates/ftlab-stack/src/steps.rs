@@ -222,7 +222,7 @@ mod tests {
                 }
                 let own = OwnPolicies::default();
                 let mut plain =
-                    AnyFtl::new(&spec, &own, &Mapping::Full, config, None, None, false).unwrap();
+                    AnyFtl::new(&spec, &own, &Mapping::FULL, config, None, None, false).unwrap();
                 plain.apply(&workload, &[]).unwrap();
                 assert_eq!(plain.tally().counters, counters, "{name}: recording changes nothing");
             }

@@ -43,6 +43,7 @@ impl Tally {
             Cause::Merge => self.counters.merges.copies,
             Cause::Fold => self.slc.folds,
             Cause::Map => self.map.writes(),
+            Cause::Rewrite => self.map.rewrites,
             Cause::Wear | Cause::Refresh | Cause::Retire => seen.valid_pages_for(cause),
             Cause::Move => {
                 let others = [Cause::Fold, Cause::Wear, Cause::Refresh, Cause::Retire];
@@ -66,6 +67,7 @@ mod tests {
     use super::*;
     use crate::workload::workload;
     use ftlab_flash::{Counted, Faults, Faulty, Flash, Geometry, NoPayload};
+    use ftlab_ftl::map::Mapping;
     use ftlab_ftl::page::{DriveConfig, Refresh, WearLeveling};
     use ftlab_ftl::registry::{DriveShape, DynFtl, boxed_policy, build_boxed, build_mapped};
 
@@ -124,12 +126,17 @@ mod tests {
             all.push(counted(name, levelled, Faulty::new(NoPayload, &geometry, faults)));
         }
         all.extend(["fmax", "fast", "faster"].map(|name| counted(name, drive, NoPayload)));
-        let (spec, small) = ("2r++".parse().unwrap(), "dftl:cache=4KiB,entry-bytes=32");
-        let policy = boxed_policy(&spec, DriveShape::new(&levelled)).unwrap();
-        let (watch, flash) = (Watch::new(128, 16), Counted::new(NoPayload));
-        let mapping = small.parse().unwrap();
-        let mapped = build_mapped(&mapping, policy, &spec, levelled, flash, watch).unwrap();
-        all.push(count(small, mapped));
+        let spec = "2r++".parse().unwrap();
+        for (text, config) in
+            [("dftl:cache=4KiB,entry-bytes=32", levelled), ("iu:size=16KiB", drive)]
+        {
+            let mapping: Mapping = text.parse().unwrap();
+            let engine = mapping.of_engine(config).unwrap();
+            let policy = boxed_policy(&spec, DriveShape::new(&engine)).unwrap();
+            let (watch, flash) = (Watch::new(128, 16), Counted::new(NoPayload));
+            let mapped = build_mapped(&mapping, policy, &spec, config, flash, watch).unwrap();
+            all.push(count(text, mapped));
+        }
         for cause in Cause::ALL.into_iter().filter(|cause| *cause != Cause::Fold) {
             let programs: u64 = all.iter().map(|causes| causes[cause as usize][0]).sum();
             assert!(programs > 0, "no page was programmed: {cause:?}");

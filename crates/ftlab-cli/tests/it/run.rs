@@ -76,6 +76,47 @@ fn every_ftl_runs_with_every_map_and_tables_name_it() {
 }
 
 #[test]
+fn units_are_rewritten_in_whole_unless_a_request_covers_them() {
+    let place = Place::new();
+    let lines = (0..30_000_u32).map(|number| {
+        let page = number.wrapping_mul(2_654_435_761) >> 20;
+        let (op, pages) = if number % 100 == 0 { ("d", 6) } else { ("w", 1 + number % 8) };
+        format!("{op},{page},{pages}\n")
+    });
+    place.write("requests.csv", lines.collect::<String>());
+    let run = |mapping: &str, rest: &str| {
+        place.ftlab(&format!(
+            "run requests.csv --map op=1,off:pages=2,len:pages=3 --wrap {SMALL} --ftl 1r-greedy --mapping {mapping} {rest}"
+        ))
+    };
+    let json = run("iu:size=16KiB", "--json").json();
+    let map = &json["runs"][0]["map"];
+    let of = |name: &str| map[name].as_u64().unwrap();
+    assert!(of("rewrite_reads") > 0 && of("rewrite_reads") <= of("rewrites"), "{map}");
+    assert!(of("kept_trims") > 0 && json["runs"][0]["trims"].as_u64().unwrap() > 0, "{map}");
+    let waf = |name: &str| map[name].as_f64().unwrap();
+    let parts = 1.0 + waf("data_relocations_per_write") + waf("rewrites_per_write");
+    assert!((parts - json["runs"][0]["waf"].as_f64().unwrap()).abs() < 1e-9);
+    assert!(run("iu:size=16KiB", "").stdout.contains("rewritten"));
+    // Batches cut requests anywhere.
+    let again = run("iu:size=16KiB", "--json --interval 7").json();
+    assert_eq!(again["runs"][0]["map"], *map);
+    for (mapping, message) in [
+        (
+            "iu:size=4KiB",
+            "iu: size=4KiB is not several pages of 4096 bytes; give a multiple of them",
+        ),
+        ("iu:size=24KiB", "is not 6 pages, which divide blocks of 64 pages"),
+        (
+            "dftl:cache=8KiB,unit=16KiB",
+            "cache=8KiB is not a size of at least one translation page, 16384 bytes",
+        ),
+    ] {
+        run(mapping, "").fails(2, &[message]);
+    }
+}
+
+#[test]
 fn json_has_standard_output_for_itself() {
     let output = Place::new().ftlab(&format!("run uniform {SMALL} --ftl fifo --ftl 2r++ --json"));
     assert!(output.stdout.starts_with('{') && output.stdout.ends_with("}\n"));

@@ -17,6 +17,7 @@
 
 use crate::map::contract::Map;
 use crate::map::lru::SegmentedLru;
+use crate::map::mapping::OnFlash;
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
 
@@ -35,8 +36,24 @@ ftlab_spec::parameters! {
 
 impl DftlParameters {
     /// Entries that the cache holds at most.
-    pub(super) fn entries(&self) -> u32 {
+    fn entries(&self) -> u32 {
         u32::try_from(self.cache.0 / u64::from(self.entry_bytes)).unwrap_or(u32::MAX)
+    }
+}
+
+impl OnFlash for DftlParameters {
+    const NAME: &'static str = "dftl";
+
+    fn cache(&mut self) -> &mut ByteSize {
+        &mut self.cache
+    }
+
+    fn memory_bytes(&self, entries: u32, _map_pages: u32) -> u64 {
+        4 * u64::from(entries) + 32 * u64::from(self.entries().min(entries))
+    }
+
+    fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map> {
+        Box::new(Dftl::new(self, entries, entries_per_page))
     }
 }
 

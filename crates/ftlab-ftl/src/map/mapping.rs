@@ -1,42 +1,109 @@
 //! Maps by name.
 
 use crate::map::contract::Map;
-use crate::map::dftl::{Dftl, DftlParameters};
+use crate::map::dftl::DftlParameters;
+use crate::map::units::UnitPages;
 use crate::page::DriveConfig;
-use ftlab_spec::{ByteSize, Parameters, Spec, SpecError};
+use ftlab_spec::{ByteSize, Parameters, Spec, SpecError, Value};
 use std::fmt;
 use std::str::FromStr;
 
 /// Bytes of an entry in a translation page: the number of a flash page.
 const ENTRY_BYTES: u32 = 4;
 
+/// The parameter of a map on flash that names its units.
+const UNIT: &str = "unit";
+
+/// The name of a map in memory by units, and its parameter.
+const IU: [&str; 2] = ["iu", "size"];
+
 /// Where an FTL keeps which page of the host lies where.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Mapping {
-    /// In memory, as a whole.
-    #[default]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mapping {
+    kept: Kept,
+    /// Bytes that an entry tells the place of, if these are not a page.
+    unit: Option<ByteSize>,
+}
+
+/// What is in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kept {
+    /// All of it.
     Full,
-    /// On flash, with a cache of single entries.
     Dftl(DftlParameters),
 }
 
-impl Mapping {
-    /// All names.
-    const NAMES: [&str; 2] = ["full", "dftl"];
+/// What a map on flash says of itself.
+pub(super) trait OnFlash: Parameters + Copy {
+    const NAME: &'static str;
 
-    /// Whether all of it is in memory.
+    /// Bytes of memory that it takes in a drive, the directory of translation pages not included.
+    fn cache(&mut self) -> &mut ByteSize;
+
+    /// Bytes of memory that its simulation takes at most, of a map of so many entries in so many translation pages.
+    fn memory_bytes(&self, entries: u32, map_pages: u32) -> u64;
+
+    /// The map of a drive with so many entries, so many of which a translation page holds.
+    fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map>;
+}
+
+/// The same of any map on flash, with its parameters; none of one in memory.
+macro_rules! on_flash {
+    ($kept:expr, $of:ident => $of_any:expr) => {
+        match $kept {
+            Kept::Full => None,
+            Kept::Dftl($of) => Some($of_any),
+        }
+    };
+}
+
+impl Mapping {
+    /// In memory, as a whole, by pages.
+    pub const FULL: Self = Self { kept: Kept::Full, unit: None };
+
+    /// Whether all of it is in memory, by pages.
     pub fn is_full(&self) -> bool {
-        *self == Self::Full
+        *self == Self::FULL
+    }
+
+    /// Whether a part of it is on flash.
+    pub fn is_on_flash(&self) -> bool {
+        self.kept != Kept::Full
+    }
+
+    /// Whether an entry tells the place of several pages.
+    pub fn has_units(&self) -> bool {
+        self.unit.is_some()
+    }
+
+    /// Whether it asks which pages are of one request.
+    pub fn asks_for_requests(&self) -> bool {
+        self.has_units()
     }
 
     /// Itself without parameters that are as they are by default.
     pub fn name(&self) -> String {
-        match self {
-            Self::Full => "full".into(),
-            Self::Dftl(dftl) => {
-                let usual = DftlParameters::default().values();
-                let own = dftl.values().into_iter().filter(|value| !usual.contains(value));
-                text_of("dftl", own)
+        self.spec(true).to_string()
+    }
+
+    fn spec(&self, without_defaults: bool) -> Spec {
+        fn of<T: OnFlash>(of: &T, without_defaults: bool) -> Spec {
+            let usual = if without_defaults { T::default().values() } else { Vec::new() };
+            let own = of.values().into_iter().filter(|value| !usual.contains(value));
+            let arguments = own.map(|(key, value)| (key.to_owned(), value)).collect();
+            Spec { name: T::NAME.to_owned(), arguments }
+        }
+
+        let unit = self.unit.map(|unit| unit.to_string());
+        match (on_flash!(&self.kept, map => of(map, without_defaults)), unit) {
+            (None, None) => Spec::bare("full"),
+            (None, Some(unit)) => {
+                let [name, size] = IU.map(str::to_owned);
+                Spec { name, arguments: vec![(size, unit)] }
+            }
+            (Some(mut spec), unit) => {
+                spec.arguments.extend(unit.map(|unit| (UNIT.to_owned(), unit)));
+                spec
             }
         }
     }
@@ -46,119 +113,187 @@ impl Mapping {
         page_bytes / ENTRY_BYTES
     }
 
-    /// Translation pages of a drive with so many logical pages.
-    pub fn map_pages(&self, logical_pages: u32, page_bytes: u32) -> u32 {
-        match self {
-            Self::Full => 0,
-            Self::Dftl(_) => logical_pages.div_ceil(Self::entries_per_page(page_bytes)),
-        }
-    }
-
-    /// Bytes of memory that it is said to take, the directory of translation pages not included.
-    pub fn cache_bytes(&self) -> u64 {
-        match self {
-            Self::Full => 0,
-            Self::Dftl(dftl) => dftl.cache.0,
-        }
+    /// Bytes of memory that it is said to take on a drive of so many pages, the directory of translation pages not
+    /// included.
+    pub fn cache_bytes(&self, logical_pages: u32, page_bytes: u32) -> u64 {
+        let mut kept = self.kept;
+        on_flash!(&mut kept, map => map.cache().0).unwrap_or_else(|| {
+            let entries = logical_pages.div_ceil(self.unit_pages(page_bytes));
+            u64::from(entries) * u64::from(ENTRY_BYTES)
+        })
     }
 
     /// The same with another size of the cache, which follows from the present one.
     #[must_use]
-    pub fn scaled(self, size: impl Fn(u64) -> u64) -> Self {
-        match self {
-            Self::Full => self,
-            Self::Dftl(dftl) => {
-                let cache = ByteSize(size(dftl.cache.0));
-                Self::Dftl(DftlParameters { cache, ..dftl })
-            }
-        }
+    pub fn scaled(mut self, size: impl Fn(u64) -> u64) -> Self {
+        on_flash!(&mut self.kept, map => *map.cache() = ByteSize(size(map.cache().0)));
+        self
     }
 
-    /// Bytes of memory that simulating it takes at most, beside the tables of the drive.
-    pub fn memory_bytes(&self, logical_pages: u32, page_bytes: u32, blocks: u32) -> u64 {
-        let Self::Dftl(dftl) = self else { return 0 };
-        let entries = u64::from(dftl.entries().min(logical_pages));
-        let pages = u64::from(self.map_pages(logical_pages, page_bytes));
-        4 * u64::from(logical_pages) + 32 * entries + 16 * pages + 128 * u64::from(blocks)
+    /// Bytes of memory that simulating it takes at most, beside the tables of the drive: that of
+    /// [`of_engine`](Self::of_engine).
+    pub fn memory_bytes(&self, engine: &DriveConfig) -> u64 {
+        let (entries, blocks) = (engine.logical_pages, engine.geometry.blocks());
+        let of_cache = on_flash!(&self.kept, map => map.memory_bytes(entries, engine.map_pages));
+        of_cache
+            .map_or(0, |bytes| bytes + 16 * u64::from(engine.map_pages) + 128 * u64::from(blocks))
     }
 
-    /// Refuses a cache that does not hold what a translation page of this many bytes does.
-    pub fn verify(&self, page_bytes: u32) -> Result<(), SpecError> {
-        let Self::Dftl(dftl) = self else { return Ok(()) };
-        if dftl.cache.0 >= u64::from(page_bytes) {
-            return Ok(());
-        }
-        Err(refuse(
-            &dftl.cache.to_string(),
-            format!("a size of at least one translation page, {page_bytes} bytes; give cache=2MiB"),
-        ))
+    /// Pages of an entry, on a drive with pages of this size.
+    pub fn unit_pages(&self, page_bytes: u32) -> u32 {
+        let pages = self.unit.map_or(1, |unit| unit.0 / u64::from(page_bytes.max(1)));
+        u32::try_from(pages).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The map of a drive; none if it is in memory as a whole.
-    pub(crate) fn make(&self, config: &DriveConfig) -> Option<Box<dyn Map>> {
-        let entries = Self::entries_per_page(config.geometry.page_bytes());
-        match self {
-            Self::Full => None,
-            Self::Dftl(dftl) => Some(Box::new(Dftl::new(dftl, config.logical_pages, entries))),
+    /// The drive as the engine has it, whose pages are the units of this map; refuses one that it does not fit on.
+    pub fn of_engine(&self, config: DriveConfig) -> Result<DriveConfig, SpecError> {
+        let page_bytes = config.geometry.page_bytes();
+        let config = match self.unit {
+            Some(unit) => UnitPages::of_engine(unit, config)
+                .map_err(|expects| self.refuse(self.unit_key(), &unit.print(), expects))?,
+            None => config,
+        };
+        let mut kept = self.kept;
+        let Some(cache) = on_flash!(&mut kept, map => *map.cache()) else { return Ok(config) };
+        let (engine_page, units) = (config.geometry.page_bytes(), self.unit.is_some());
+        if cache.0 < u64::from(engine_page) {
+            let of_unit = if units { ", which has the size of a unit" } else { "" };
+            let expects = format!(
+                "a size of at least one translation page, {engine_page} bytes{of_unit}; give cache=2MiB"
+            );
+            return Err(self.refuse("cache", &cache.to_string(), expects));
         }
+        debug_assert!(engine_page >= page_bytes);
+        let map_pages = config.logical_pages.div_ceil(Self::entries_per_page(engine_page));
+        Ok(DriveConfig { map_pages, ..config })
+    }
+
+    /// What is kept of a map on flash; none if it is in memory as a whole.
+    pub(crate) fn make(&self, engine: &DriveConfig) -> Option<Box<dyn Map>> {
+        let entries = Self::entries_per_page(engine.geometry.page_bytes());
+        on_flash!(&self.kept, map => map.make(engine.logical_pages, entries))
+    }
+
+    /// The parameter that names its units.
+    fn unit_key(&self) -> &'static str {
+        if self.is_on_flash() { UNIT } else { IU[1] }
+    }
+
+    fn refuse(&self, key: &str, value: &str, expects: String) -> SpecError {
+        let of = self.spec(true).name;
+        SpecError::BadValue { of, key: key.into(), value: value.into(), expects }
     }
 }
 
-fn text_of(name: &str, values: impl Iterator<Item = (&'static str, String)>) -> String {
-    let arguments = values.map(|(key, value)| (key.to_owned(), value)).collect();
-    Spec { name: name.to_owned(), arguments }.to_string()
-}
-
-fn refuse(value: &str, expects: String) -> SpecError {
-    SpecError::BadValue { of: "dftl".into(), key: "cache".into(), value: value.into(), expects }
+impl Default for Mapping {
+    fn default() -> Self {
+        Self::FULL
+    }
 }
 
 impl FromStr for Mapping {
     type Err = SpecError;
 
-    /// Reads `full`, or `dftl:cache=2MiB`.
+    /// Reads `full`, `iu:size=16KiB`, or `dftl:cache=2MiB,unit=16KiB`.
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        let spec = text.parse::<Spec>()?;
-        match spec.name.as_str() {
-            "full" => ftlab_spec::NoParameters::from_spec(&spec).map(|_| Self::Full),
-            "dftl" => {
-                let dftl = DftlParameters::from_spec(&spec)?;
-                if dftl.cache.0 == 0 {
-                    let given = spec.get("cache").unwrap_or_default();
-                    return Err(refuse(given, "a size above 0; give cache=2MiB".into()));
-                }
-                Ok(Self::Dftl(dftl))
+        fn of<T: OnFlash>(spec: &Spec) -> Result<T, SpecError> {
+            let mut map = T::from_spec(spec)?;
+            if map.cache().0 == 0 {
+                let value = spec.get("cache").unwrap_or_default().to_owned();
+                let expects = "a size above 0; give cache=2MiB".to_owned();
+                let (of, key) = (spec.name.clone(), "cache".to_owned());
+                return Err(SpecError::BadValue { of, key, value, expects });
             }
-            _ => Err(SpecError::UnknownName {
-                kind: "mapping",
-                name: spec.name,
-                known: Self::NAMES.map(str::to_owned).to_vec(),
-            }),
+            Ok(map)
         }
+
+        let mut spec = text.parse::<Spec>()?;
+        let key = if spec.name == IU[0] { IU[1] } else { UNIT };
+        let unit = if spec.name == "full" { None } else { take_unit(&mut spec, key)? };
+        let kept = match spec.name.as_str() {
+            name if name == "full" || name == IU[0] => {
+                ftlab_spec::NoParameters::from_spec(&spec).map(|_| Kept::Full)?
+            }
+            DftlParameters::NAME => Kept::Dftl(of(&spec)?),
+            _ => {
+                let known = ["full", IU[0], DftlParameters::NAME];
+                return Err(SpecError::UnknownName {
+                    kind: "mapping",
+                    name: spec.name,
+                    known: known.map(str::to_owned).to_vec(),
+                });
+            }
+        };
+        if spec.name == IU[0] && unit.is_none() {
+            let expects = "a size above a page; give size=16KiB".to_owned();
+            let (of, key) = (spec.name, key.to_owned());
+            return Err(SpecError::BadValue { of, key, value: String::new(), expects });
+        }
+        Ok(Self { kept, unit })
     }
+}
+
+/// The size of units that is given, which is no parameter of the map itself.
+fn take_unit(spec: &mut Spec, key: &str) -> Result<Option<ByteSize>, SpecError> {
+    let Some(text) = spec.get(key).map(str::to_owned) else { return Ok(None) };
+    spec.arguments.retain(|(other, _)| other != key);
+    let unit = ByteSize::parse(&text).filter(|unit| unit.0 > 0);
+    unit.map(Some).ok_or_else(|| SpecError::BadValue {
+        of: spec.name.clone(),
+        key: key.into(),
+        value: text.clone(),
+        expects: format!("{} above a page, such as 16KiB", ByteSize::expects_for(&text)),
+    })
 }
 
 impl fmt::Display for Mapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Dftl(dftl) = self else { return f.write_str("full") };
-        f.write_str(&text_of("dftl", dftl.values().into_iter()))
+        self.spec(false).fmt(f)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ftlab_flash::Geometry;
+
+    /// A drive with pages of 4 KiB.
+    fn drive(logical_pages: u32, pages_per_block: u32) -> DriveConfig {
+        DriveConfig::new(Geometry::new(1000, pages_per_block, 4096).unwrap(), logical_pages, 4)
+    }
 
     #[test]
     fn a_mapping_is_read_as_it_is_written() {
-        for text in ["full", "dftl:cache=2MiB", "dftl:cache=4KiB,entry-bytes=6,protected=0"] {
+        for text in [
+            "full",
+            "iu:size=16KiB",
+            "dftl:cache=2MiB",
+            "dftl:cache=4KiB,entry-bytes=6,protected=0",
+            "dftl:cache=2MiB,protected=0,unit=64KiB",
+        ] {
             let mapping: Mapping = text.parse().unwrap();
             assert_eq!(mapping.to_string().parse::<Mapping>().unwrap(), mapping, "{text}");
+            assert_eq!(mapping.name(), text);
         }
-        let mapping: Mapping = "dftl:cache=1MiB".parse().unwrap();
-        assert_eq!(mapping.map_pages(1024, 4096), 1);
-        assert_eq!(mapping.map_pages(1025, 4096), 2);
-        assert_eq!(Mapping::Full.map_pages(1025, 4096), 0);
+    }
+
+    #[test]
+    fn the_engine_has_translation_pages_and_units_are_its_pages() {
+        let of = |text: &str, pages| {
+            text.parse::<Mapping>().unwrap().of_engine(drive(pages, 16)).unwrap()
+        };
+        assert_eq!([1024, 1025].map(|pages| of("dftl:cache=1MiB", pages).map_pages), [1, 2]);
+        assert_eq!(of("full", 1025), drive(1025, 16));
+        let engine = of("dftl:cache=1MiB,unit=16KiB", 16_385);
+        assert_eq!((engine.logical_pages, engine.map_pages), (4097, 2));
+        let geometry = engine.geometry;
+        assert_eq!((geometry.pages_per_block(), geometry.page_bytes()), (4, 16_384));
+        assert_eq!(
+            (of("iu:size=32KiB", 1025).logical_pages, of("iu:size=8KiB", 4).map_pages),
+            (129, 0)
+        );
+        let cache = |text: &str| text.parse::<Mapping>().unwrap().cache_bytes(1025, 4096);
+        assert_eq!([cache("iu:size=32KiB"), cache("dftl:cache=1MiB")], [516, 1 << 20]);
     }
 
     #[test]
@@ -167,15 +302,32 @@ mod tests {
             ("dftl", "cache= is not a size above 0; give cache=2MiB"),
             ("dftl:cache=x", "cache=x is not a size"),
             ("dftl:cache=1MiB,protected=2", "protected=2 is not"),
+            ("dftl:cache=1MiB,unit=0", "unit=0 is not"),
+            ("iu", "size= is not a size above a page; give size=16KiB"),
+            ("iu:size=x", "size=x is not"),
+            ("iu:size=16KiB,cache=1MiB", "iu has no parameter \"cache\""),
             ("full:cache=1MiB", "full has no parameter \"cache\""),
+            ("full:unit=16KiB", "full has no parameter \"unit\""),
             ("dtfl:cache=1MiB", "did you mean \"dftl\"?"),
         ] {
             let error = text.parse::<Mapping>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
-        let small: Mapping = "dftl:cache=2KiB".parse().unwrap();
-        let error = small.verify(4096).unwrap_err().to_string();
-        assert!(error.contains("at least one translation page, 4096 bytes"), "{error}");
-        assert_eq!(small.verify(2048), Ok(()));
+        for (text, part) in [
+            ("dftl:cache=2KiB", "at least one translation page, 4096 bytes; give"),
+            ("dftl:cache=8KiB,unit=16KiB", "16384 bytes, which has the size of a unit; give"),
+            ("iu:size=4KiB", "size=4KiB is not several pages of 4096 bytes"),
+            ("iu:size=2KiB", "size=2KiB is not several pages"),
+            ("iu:size=10000", "is not several pages"),
+            (
+                "dftl:cache=1MiB,unit=12KiB",
+                "unit=12KiB is not 3 pages, which divide blocks of 16 pages",
+            ),
+            ("iu:size=64KiB", "at least two units to a block"),
+            ("iu:size=1TiB", "at least two units to a block"),
+        ] {
+            let error = text.parse::<Mapping>().unwrap().of_engine(drive(1000, 16)).unwrap_err();
+            assert!(error.to_string().contains(part), "{text}: {error}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Maps that do not fit into memory: which entries are at hand, and what that costs on flash.
+//! Maps that do not fit into memory, or tell the place of more than a page: what that costs on flash.
 //!
 //! The map lies on the drive itself, in *translation pages*, each of which holds the entries of consecutive pages of
 //! the host. They are pages of the same engine, with numbers after those of the host: they become garbage, are
@@ -16,11 +16,12 @@
 //!         the translation pages of the others are read, changed and written, each once
 //! ```
 //!
-//! What is in memory is decided by a `Map`, a file of its own; `paged.rs` carries it out. An FTL whose map is in memory
-//! as a whole has none of this.
+//! What is in memory is decided by a `Map`, a file of its own; `paged.rs` carries it out. What an entry tells the place
+//! of is a page, or a unit of several (`units.rs`). An FTL whose map is in memory as a whole, by pages, has none of this.
 
 mod contract;
 mod dftl;
+mod in_memory;
 mod lru;
 mod mapping;
 mod paged;
@@ -29,6 +30,9 @@ mod stream;
 mod tests;
 #[cfg(test)]
 mod twin;
+mod units;
+#[cfg(test)]
+mod units_twin;
 mod watch;
 
 pub use dftl::DftlParameters;

@@ -1,60 +1,144 @@
-//! A page-mapped FTL whose map is on flash.
+//! A page-mapped FTL whose map is on flash, or by units.
 
 use crate::map::contract::Map;
+use crate::map::in_memory::InMemory;
 use crate::map::mapping::Mapping;
 use crate::map::stream::MapStream;
+use crate::map::units::{UnitFlash, UnitPages};
 use crate::map::watch::{MapWatch, NEXT_VICTIM};
 use crate::page::entry::DriveShape;
 use crate::page::{ConfigError, DriveConfig, PageMapped, Policy, Refreshed};
 use crate::{
-    BlockUse, Broken, Counters, ErrorOf, Ftl, MapCounts, MemoryBytes, Metadata, Observer,
+    BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MapCounts, MemoryBytes, Metadata, Observer,
     PageBatch, PageWrite, StreamUse,
 };
-use ftlab_flash::{Flash, Lpn, Ppn};
+use ftlab_flash::{Flash, Lpn, Page, Ppn};
 use std::ops::Range;
 
 /// How many writes ahead what is asked about a page is fetched: of its old version, and before.
 const FETCH_AHEAD: [usize; 2] = [12, 24];
 
-/// A page-mapped FTL, and which part of its map is in memory.
+/// A page-mapped FTL whose pages are units, and which part of its map is in memory.
 pub(crate) struct PagedMap<F, O> {
-    ftl: PageMapped<Box<dyn Policy>, F, MapWatch<O>>,
+    ftl: PageMapped<Box<dyn Policy>, UnitFlash<F>, MapWatch<O>>,
     map: Box<dyn Map>,
-    host_pages: u32,
+    units: UnitPages,
+    /// Pages that the host can address.
+    logical_pages: u32,
+    /// Units of the host, after which translation pages follow.
+    host_units: u32,
     map_pages: u32,
     entries_per_page: u32,
     counts: MapCounts,
+    /// Pages that the host wrote, and those that it trimmed of what it had written.
+    written: u64,
+    trimmed: u64,
+    /// Of the next writes, so many were written already, with the first page of their request in this unit.
+    ahead: u32,
     /// Moved pages and translation pages of a victim, kept for their memory.
     moved: Vec<u32>,
     pages: Vec<u32>,
 }
 
 impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
-    /// An erased drive of this policy, which has the pages that its map needs.
+    /// An erased drive of this policy; The second configuration is what [`Mapping::of_engine`] makes
+    /// of the first.
     pub(crate) fn new(
-        map: Box<dyn Map>,
+        mapping: &Mapping,
         policy: Box<dyn Policy>,
-        config: DriveConfig,
+        [config, engine]: [DriveConfig; 2],
         flash: F,
         observer: O,
     ) -> Result<Self, ConfigError> {
-        let DriveConfig { geometry, logical_pages, map_pages, .. } = config;
-        let stream = MapStream::new(policy, DriveShape::new(&config));
-        let policy: Box<dyn Policy> = Box::new(stream.ok_or(ConfigError::StreamsNeedFullMap)?);
-        let watch = MapWatch::new(observer, logical_pages);
+        let DriveConfig { geometry, logical_pages: host_units, map_pages, .. } = engine;
+        let logical_pages = config.logical_pages;
+        let units = UnitPages::new(geometry.page_bytes() / config.geometry.page_bytes());
+        let map = mapping.make(&engine);
+        let policy = match &map {
+            Some(_) => {
+                let stream = MapStream::new(policy, DriveShape::new(&engine));
+                Box::new(stream.ok_or(ConfigError::StreamsNeedFullMap)?)
+            }
+            None => policy,
+        };
+        let watch = MapWatch::new(observer, units, [host_units, logical_pages], map.is_some());
         Ok(Self {
-            ftl: PageMapped::new(policy, config, flash, watch)?,
-            map,
-            host_pages: logical_pages,
+            ftl: PageMapped::new(policy, engine, UnitFlash::new(flash, units), watch)?,
+            map: map.unwrap_or_else(|| Box::new(InMemory)),
+            units,
+            logical_pages,
+            host_units,
             map_pages,
             entries_per_page: Mapping::entries_per_page(geometry.page_bytes()),
             counts: MapCounts::default(),
+            written: 0,
+            trimmed: 0,
+            ahead: 0,
             moved: Vec::new(),
             pages: Vec::new(),
         })
     }
 
-    /// Brings the entry of `lpn` into memory; whether it was there.
+    /// The first page after those that a unit has.
+    fn end_of(&self, unit: u32) -> u32 {
+        ((unit + 1) * self.units.pages).min(self.logical_pages)
+    }
+
+    /// Writes `pages` pages of one request, all of one unit, from that of `write` on.
+    fn write_in_unit(&mut self, write: PageWrite<'_>, pages: u32) -> Result<(), ErrorOf<Self>> {
+        let (unit, first) = self.units.of(write.page.lpn.0);
+        self.look_up_to_write(Lpn(unit))?;
+        if !self.units.is_one() {
+            self.complete(unit, first..first + pages)?;
+        }
+        let page = Page { lpn: Lpn(unit), ..write.page };
+        self.ftl.write_page(PageWrite { page, ..write })?;
+        self.written += u64::from(pages);
+        let is_there = self.map.change(Lpn(unit));
+        debug_assert!(is_there, "unit {unit} was looked up");
+        self.settle()
+    }
+
+    /// Reads what the host does not write of a unit.
+    fn complete(&mut self, unit: u32, asked: Range<u32>) -> Result<(), ErrorOf<Self>> {
+        let held = self.end_of(unit) - unit * self.units.pages;
+        self.counts.rewrites += u64::from(self.units.pages - asked.len() as u32);
+        let place = self.ftl.flash_page(Lpn(unit));
+        let flash = self.ftl.flash_mut();
+        flash.asked = asked;
+        if let Some(place) = place {
+            let read = flash.read_others(place, held).map_err(FtlError::Flash)?;
+            self.counts.rewrite_reads += u64::from(read);
+        }
+        Ok(())
+    }
+
+    /// Gives up the units that a trim covers, and counts what it names of others.
+    fn trim_pages(&mut self, pages: Range<u32>) -> Result<(), ErrorOf<Self>> {
+        let mut page = pages.start;
+        while page < pages.end {
+            let (unit, first) = self.units.of(page);
+            let end = self.end_of(unit).min(pages.end);
+            if first == 0 && end == self.end_of(unit) {
+                self.trim_unit(unit)?;
+            } else if self.ftl.flash_page(Lpn(unit)).is_some() {
+                self.counts.kept_trims += u64::from(end - page);
+            }
+            page = end;
+        }
+        Ok(())
+    }
+
+    fn trim_unit(&mut self, unit: u32) -> Result<(), ErrorOf<Self>> {
+        self.look_up_to_write(Lpn(unit))?;
+        if self.ftl.flash_page(Lpn(unit)).is_some() {
+            self.map.change(Lpn(unit));
+            self.trimmed += u64::from(self.end_of(unit) - unit * self.units.pages);
+        }
+        self.ftl.trim(Lpn(unit))
+    }
+
+    /// Brings the entry of unit `lpn` into memory; whether it was there.
     fn look_up(&mut self, lpn: Lpn) -> Result<bool, ErrorOf<Self>> {
         if self.map.look_up(lpn) {
             return Ok(true);
@@ -71,7 +155,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     fn look_up_to_write(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
-        debug_assert!(lpn.0 < self.host_pages, "page {lpn} is beyond the drive");
+        debug_assert!(lpn.0 < self.host_units, "unit {lpn} is beyond the drive");
         let was_there = self.look_up(lpn)?;
         self.counts.write_lookups += 1;
         self.counts.write_hits += u64::from(was_there);
@@ -80,7 +164,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
 
     /// The logical page of a translation page.
     fn map_page(&self, page: u32) -> Lpn {
-        Lpn(self.host_pages + page)
+        Lpn(self.host_units + page)
     }
 
     /// Writes a translation page with a part of its entries changed; what it has of the others is read.
@@ -127,11 +211,11 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
 
     /// Every entry is up to date in memory or on flash.
     fn check_entries(&self) -> Result<(), String> {
-        for lpn in (0..self.host_pages).map(Lpn) {
+        for lpn in (0..self.host_units).map(Lpn) {
             let page = self.map_page(lpn.0 / self.entries_per_page);
             let is_told = self.map.is_changed(lpn) || self.ftl.flash_page(page).is_some();
             if self.ftl.flash_page(lpn).is_some() && !is_told {
-                return Err(format!("nothing tells where page {lpn} is"));
+                return Err(format!("nothing tells where unit {lpn} is"));
             }
         }
         Ok(())
@@ -143,27 +227,31 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     type Observer = O;
 
     fn write_page(&mut self, write: PageWrite<'_>) -> Result<(), ErrorOf<Self>> {
-        let lpn = write.page.lpn;
-        self.look_up_to_write(lpn)?;
-        self.ftl.write_page(write)?;
-        let is_there = self.map.change(lpn);
-        debug_assert!(is_there, "page {lpn} was looked up");
-        self.settle()
+        self.write_in_unit(write, 1)
     }
 
     fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
-        self.look_up_to_write(lpn)?;
-        if self.ftl.flash_page(lpn).is_some() {
-            self.map.change(lpn);
-        }
-        self.ftl.trim(lpn)
+        self.trim_pages(lpn.0..lpn.0 + 1)
     }
 
     fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>> {
-        let was_there = self.look_up(lpn)?;
+        let (unit, page) = self.units.of(lpn.0);
+        let was_there = self.look_up(Lpn(unit))?;
         self.counts.read_lookups += 1;
         self.counts.read_hits += u64::from(was_there);
-        self.ftl.read(lpn, data)
+        self.ftl.flash_mut().asked = page..page + 1;
+        self.ftl.read(Lpn(unit), data)
+    }
+
+    fn apply(&mut self, batch: &PageBatch) -> Result<(), ErrorOf<Self>> {
+        let mut written = 0;
+        for trim in &batch.trims {
+            let before = trim.after_writes as usize;
+            self.write_some(batch, written..before)?;
+            written = before;
+            self.trim_pages(trim.first.0..trim.first.0 + trim.pages)?;
+        }
+        self.write_some(batch, written..batch.writes.len())
     }
 
     fn write_pages(&mut self, pages: &[Lpn]) -> Result<(), ErrorOf<Self>> {
@@ -175,20 +263,34 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn write_some(&mut self, batch: &PageBatch, which: Range<usize>) -> Result<(), ErrorOf<Self>> {
-        for index in which {
+        let mut index = which.start + (self.ahead as usize).min(which.len());
+        self.ahead -= (index - which.start) as u32;
+        while index < which.end {
             self.fetch_of(&batch.writes, index);
-            self.write_page(batch.page_write(index))?;
+            let lpn = batch.writes[index].0;
+            let to_end = self.end_of(self.units.of(lpn).0) - lpn;
+            let pages = to_end.min(batch.following(index).saturating_add(1));
+            self.write_in_unit(batch.page_write(index), pages)?;
+            let next = index + pages as usize;
+            self.ahead = next.saturating_sub(which.end) as u32;
+            index = next.min(which.end);
         }
         Ok(())
     }
 
     fn fetch_ahead(&self, near: Lpn, far: Lpn) {
+        let [near, far] = [near, far].map(|page| Lpn(self.units.of(page.0).0));
         self.map.fetch_ahead(far);
         self.ftl.fetch_ahead(near, far);
     }
 
     fn counters(&self) -> Counters {
-        self.ftl.counters()
+        let mut counters = self.ftl.counters();
+        (counters.host_writes, counters.trims) = (self.written, self.trimmed);
+        for stream in &mut counters.streams {
+            stream.relocations *= u64::from(self.units.pages);
+        }
+        counters
     }
 
     fn streams(&self) -> Vec<StreamUse> {
@@ -196,7 +298,12 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {
-        self.ftl.flash_page(lpn)
+        let ((unit, page), first) = match lpn.0.checked_sub(self.logical_pages) {
+            None => (self.units.of(lpn.0), 0),
+            Some(page) => (self.units.of(page), self.host_units),
+        };
+        let place = self.ftl.flash_page(Lpn(first + unit))?;
+        Some(Ppn(place.0 * self.units.pages + page))
     }
 
     fn block_uses(&self) -> Vec<BlockUse> {
@@ -208,12 +315,13 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn count_read(&mut self, page: Ppn) -> Result<(), ErrorOf<Self>> {
-        self.ftl.count_read(page)?;
+        self.ftl.count_read(Ppn(self.units.of(page.0).0))?;
         self.settle()
     }
 
     fn refreshed(&self) -> Refreshed {
-        self.ftl.refreshed()
+        let Refreshed { blocks, pages } = self.ftl.refreshed();
+        Refreshed { blocks, pages: pages * u64::from(self.units.pages) }
     }
 
     fn work_while_idle(&mut self, pages: u32) -> Result<bool, ErrorOf<Self>> {
@@ -223,11 +331,12 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn map_counts(&self) -> Option<MapCounts> {
-        Some(MapCounts { relocations: self.ftl.observer().relocations, ..self.counts })
+        let relocations = self.ftl.observer().relocations;
+        Some(MapCounts { relocations, ..self.counts }.in_pages(self.units.pages))
     }
 
     fn map_pages(&self) -> u32 {
-        self.map_pages
+        self.map_pages * self.units.pages
     }
 
     fn groups(&self) -> Option<u32> {
@@ -249,11 +358,11 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn flash(&self) -> &F {
-        self.ftl.flash()
+        &self.ftl.flash().below
     }
 
     fn flash_mut(&mut self) -> &mut F {
-        self.ftl.flash_mut()
+        &mut self.ftl.flash_mut().below
     }
 
     fn observer(&self) -> &O {

@@ -3,10 +3,11 @@
 use crate::ftl::DynFtl;
 use crate::map::Mapping;
 use crate::map::twin::{Page, Shape, Twin};
+use crate::map::units_twin::UnitTwin;
 use crate::page::entry::DriveShape;
 use crate::page::{DriveConfig, GcSchedule, Hints, Refresh};
 use crate::registry::{self, boxed_policy, build_boxed, build_mapped, covering_names};
-use crate::{Counters, Ftl, MapCounts, StreamCounters};
+use crate::{Counters, Ftl, MapCounts, PageBatch, StreamCounters};
 use ftlab_flash::{Cause, Counted, Faults, Faulty, Flash, Geometry, Lpn, NoPayload};
 use proptest::prelude::*;
 
@@ -19,7 +20,8 @@ fn mapped<F: Flash + Send + 'static>(
     flash: F,
 ) -> OverCounted<F> {
     let spec = name.parse().unwrap();
-    let policy = boxed_policy(&spec, DriveShape::new(&config)).unwrap();
+    let engine = mapping.of_engine(config).unwrap();
+    let policy = boxed_policy(&spec, DriveShape::new(&engine)).unwrap();
     build_mapped(mapping, policy, &spec, config, Counted::new(flash), ()).unwrap()
 }
 
@@ -62,6 +64,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
             pages_per_block: pages_per_block as usize,
             reserve: reserve as usize,
             entries_per_page,
+            is_in_memory: false,
             entries: entries as usize,
             protected: (protected * f64::from(entries)) as usize,
         };
@@ -119,6 +122,163 @@ proptest! {
             };
             let place = twin.places.get(&page).map(|&(block, page)| block as u32 * pages + page as u32);
             prop_assert_eq!(fast.flash_page(Lpn(lpn)).map(|page| page.0), place, "{:?}", page);
+        }
+    }
+}
+
+/// Pages of one request.
+#[derive(Debug, Clone)]
+enum Request {
+    Write(u32, u32),
+    Trim(u32, u32),
+    Read(u32),
+}
+
+#[derive(Debug, Clone)]
+struct UnitScenario {
+    config: DriveConfig,
+    mapping: Mapping,
+    unit_pages: u32,
+    shape: Shape,
+    requests: Vec<Request>,
+    /// Writes of a batch at most.
+    batch: usize,
+}
+
+/// Small drives with units of 2 to 4 pages, some of whose pages are beyond the drive; with the map in memory or not.
+fn unit_scenarios() -> impl Strategy<Value = UnitScenario> {
+    let sizes = (2_u32..5, 2_u32..7, 2_u32..14, 0_u32..4, 2_u32..4, 1_u32..4);
+    let cache = (prop_oneof![Just(None), (1_u32..40).prop_map(Some)], 0_u32..4);
+    let requests = prop::collection::vec((0_u8..10, any::<u32>(), 1_u32..14, 0_u32..3), 50..300);
+    (sizes, cache, requests, 1_usize..20).prop_map(|(sizes, (cache, short), requests, batch)| {
+        let (unit_pages, units_per_block, data_blocks, extra_blocks, reserve, page_words) = sizes;
+        let units = data_blocks * units_per_block;
+        let pages = units * unit_pages - short.min(unit_pages - 1);
+        let entries_per_page = page_words * unit_pages;
+        let map_pages = if cache.is_some() { units.div_ceil(entries_per_page) } else { 0 };
+        let blocks = (units + map_pages).div_ceil(units_per_block) + reserve + 3 + extra_blocks;
+        let geometry = Geometry::new(blocks, units_per_block * unit_pages, 4 * page_words).unwrap();
+        let entries = cache.map(|entries| entries.max(entries_per_page));
+        let unit = 4 * entries_per_page;
+        let mapping = match entries {
+            None => format!("iu:size={unit}"),
+            Some(entries) => {
+                format!("dftl:cache={},entry-bytes=4,protected=0,unit={unit}", 4 * entries)
+            }
+        };
+        let shape = Shape {
+            blocks: blocks as usize,
+            pages_per_block: units_per_block as usize,
+            reserve: reserve as usize,
+            entries_per_page,
+            is_in_memory: entries.is_none(),
+            entries: entries.unwrap_or(0).min(units) as usize,
+            protected: 0,
+        };
+        let requests = requests.into_iter().map(|(kind, number, length, skew)| {
+            let first = number % (pages >> (2 * skew)).max(1);
+            let length = length.min(pages - first);
+            match kind {
+                0 => Request::Trim(first, length),
+                1 => Request::Read(first),
+                _ => Request::Write(first, length),
+            }
+        });
+        UnitScenario {
+            config: DriveConfig::new(geometry, pages, reserve),
+            mapping: mapping.parse().unwrap(),
+            unit_pages,
+            shape,
+            requests: requests.collect(),
+            batch,
+        }
+    })
+}
+
+/// The requests in batches, which cut writes anywhere.
+fn in_batches(requests: &[Request], most: usize) -> Vec<PageBatch> {
+    let (mut batches, mut batch) = (Vec::new(), PageBatch::default());
+    for request in requests {
+        match *request {
+            Request::Write(first, length) => {
+                for page in first..first + length {
+                    if batch.writes.len() == most {
+                        batches.push(std::mem::take(&mut batch));
+                    }
+                    batch.writes.push(Lpn(page));
+                    batch.follow(batch.writes.len() - 1, u64::from(first + length - 1 - page));
+                }
+            }
+            Request::Trim(first, length) => batch.trim(Lpn(first), length),
+            Request::Read(_) => {}
+        }
+    }
+    batches.push(batch);
+    batches
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn units_do_what_their_twin_does(scenario in unit_scenarios()) {
+        let UnitScenario { config, mapping, unit_pages, shape, requests, batch } = scenario;
+        let mut fast = mapped("1r-greedy", &mapping, config, NoPayload);
+        let mut twin = UnitTwin::new(shape, unit_pages, config.logical_pages);
+        let between_reads = requests.split_inclusive(|request| matches!(request, Request::Read(_)));
+        for part in between_reads {
+            for request in part {
+                match *request {
+                    Request::Write(first, length) => twin.write(first, length),
+                    Request::Trim(first, length) => twin.trim(first, length),
+                    Request::Read(page) => twin.read(page),
+                }
+            }
+            for batch in in_batches(part, batch) {
+                fast.apply(&batch).unwrap();
+            }
+            if let Some(Request::Read(page)) = part.last() {
+                fast.read(Lpn(*page), &mut []).unwrap();
+            }
+            prop_assert_eq!(fast.map_counts(), Some(twin.counts()), "after {:?}", part);
+            let counters = fast.counters();
+            let counted = [counters.host_writes, counters.relocations(), counters.erases()];
+            prop_assert_eq!(counted, [twin.host_writes, twin.relocations(), twin.erases()]);
+            prop_assert_eq!(counters.trims, twin.trimmed);
+        }
+        fast.check().unwrap();
+        for page in 0..config.logical_pages + fast.map_pages() {
+            prop_assert_eq!(fast.flash_page(Lpn(page)).map(|page| page.0), twin.place(page), "{}", page);
+        }
+        let (counts, of) = (twin.counts(), |cause| fast.flash().of(cause));
+        prop_assert_eq!(of(Cause::Host).programs, twin.host_writes);
+        let rewritten = of(Cause::Rewrite);
+        prop_assert_eq!([rewritten.programs, rewritten.reads], [counts.rewrites, counts.rewrite_reads]);
+        prop_assert_eq!([of(Cause::Map).programs, of(Cause::Map).reads], [counts.writes(), counts.reads()]);
+        prop_assert_eq!(of(Cause::Move).copies, twin.relocations());
+    }
+}
+
+#[test]
+fn units_of_any_policy_are_whole_and_are_counted_in_pages() {
+    for name in policies() {
+        for mapping in ["iu:size=256", "dftl:cache=512,unit=128"] {
+            let config = DriveConfig::new(Geometry::new(200, 32, 64).unwrap(), 4096, 24);
+            let mut ftl = mapped(&name, &mapping.parse().unwrap(), config, NoPayload);
+            work(&mut *ftl, 4096);
+            ftl.check().map_err(|broken| format!("{name}: {broken}")).unwrap();
+            let counts = ftl.map_counts().unwrap();
+            let unit = if mapping.starts_with("iu") { 4 } else { 2 };
+            let host = ftl.flash().of(Cause::Host).programs;
+            assert_eq!(ftl.counters().host_writes, host, "{name}");
+            assert_eq!(counts.rewrites, (unit - 1) * host, "{name}: every write is a page");
+            assert!(counts.kept_trims > 0 && ftl.counters().trims == 0, "{name}");
+            assert!(counts.rewrite_reads > 0 && ftl.counters().relocations() > 0, "{name}");
+            let programs = Cause::ALL.map(|cause| ftl.flash().of(cause));
+            let programs: u64 = programs.iter().map(|of| of.programs + of.copies).sum();
+            assert_eq!(programs % unit, 0, "{name}");
+            let counted = host + ftl.counters().relocations() + counts.writes() + counts.rewrites;
+            assert_eq!(programs, counted, "{name}");
         }
     }
 }

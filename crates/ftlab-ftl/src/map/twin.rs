@@ -22,7 +22,8 @@ pub(super) struct Shape {
     pub(super) pages_per_block: usize,
     pub(super) reserve: usize,
     pub(super) entries_per_page: u32,
-    /// Entries in memory, and how many may be protected.
+    /// Whether the whole map is in memory; if not, how many entries are, and how many may be protected.
+    pub(super) is_in_memory: bool,
     pub(super) entries: usize,
     pub(super) protected: usize,
 }
@@ -113,10 +114,15 @@ impl Twin {
     /// What is in memory of a page tells where it is, and that this is news.
     fn note(&mut self, lpn: u32) {
         let truth = self.truth(lpn);
-        *self.cached.get_mut(&lpn).unwrap() = (truth, true);
+        if !self.shape.is_in_memory {
+            *self.cached.get_mut(&lpn).unwrap() = (truth, true);
+        }
     }
 
     fn look_up(&mut self, lpn: u32) -> bool {
+        if self.shape.is_in_memory {
+            return true;
+        }
         if self.cached.contains_key(&lpn) {
             self.use_entry(lpn);
             return true;
@@ -161,6 +167,9 @@ impl Twin {
 
     fn settle(&mut self) {
         while let Some(victim) = self.moved.pop_front() {
+            if self.shape.is_in_memory {
+                continue;
+            }
             let mut pages: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
             for lpn in victim {
                 if self.cached.contains_key(&lpn) {

@@ -91,6 +91,19 @@ impl GcSchedule {
         }
     }
 
+    /// The same where this many pages move at once.
+    pub(crate) fn in_units(self, pages: u32) -> Self {
+        match self {
+            Self::Incremental { pages_max } => {
+                Self::Incremental { pages_max: pages_max.div_ceil(pages) }
+            }
+            Self::Background { pages_max } => {
+                Self::Background { pages_max: pages_max.div_ceil(pages) }
+            }
+            Self::Foreground | Self::Garbage { .. } | Self::Gradual { .. } => self,
+        }
+    }
+
     /// Of a collection in steps: the most relocations after a host write, 0 being no limit.
     pub(crate) fn step_pages_max(self) -> Option<u32> {
         match self {

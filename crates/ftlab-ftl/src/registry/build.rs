@@ -88,7 +88,8 @@ pub fn build_over<F: Flash + Send + 'static, O: Observer + 'static>(
     Ok(Box::new(page_mapped(policy, ftl, config, flash, observer)?))
 }
 
-/// Builds a page-mapped FTL of a policy, which messages call `ftl`, with a map of this kind.
+/// Builds a page-mapped FTL of a policy, which messages call `ftl`, with a map of this kind. The policy is that of a
+/// drive as [`Mapping::of_engine`] makes it of this one.
 pub fn build_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
     mapping: &Mapping,
     policy: Box<dyn Policy>,
@@ -97,13 +98,11 @@ pub fn build_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
     flash: F,
     observer: O,
 ) -> Result<DynFtl<F, O>, BuildError> {
-    let page_bytes = config.geometry.page_bytes();
-    mapping.verify(page_bytes)?;
-    let Some(map) = mapping.make(&config) else {
+    if mapping.is_full() {
         return build_over(policy, ftl, config, flash, observer);
-    };
-    let map_pages = mapping.map_pages(config.logical_pages, page_bytes);
-    let made = PagedMap::new(map, policy, DriveConfig { map_pages, ..config }, flash, observer);
+    }
+    let engine = mapping.of_engine(config)?;
+    let made = PagedMap::new(mapping, policy, [config, engine], flash, observer);
     Ok(Box::new(made.map_err(|source| BuildError::Config { ftl: ftl.to_string(), source })?))
 }
 

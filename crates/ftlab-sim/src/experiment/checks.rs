@@ -133,7 +133,7 @@ impl Experiment {
     /// Refuses a map on flash where FTLs have none, or where nobody would wait for it.
     fn check_mapping(&self) -> Result<(), SimError> {
         for mapping in self.drive.mapping.each().iter().filter(|mapping| !mapping.is_full()) {
-            self.check_map_on_flash(mapping)?;
+            self.check_map(mapping)?;
         }
         Ok(())
     }
@@ -151,8 +151,7 @@ impl Experiment {
         })
     }
 
-    fn check_map_on_flash(&self, mapping: &Mapping) -> Result<(), SimError> {
-        mapping.verify(self.drive.page_bytes)?;
+    fn check_map(&self, mapping: &Mapping) -> Result<(), SimError> {
         let refuse = |what: &str, remedy: &str| {
             Err(SimError::Unusable {
                 what: format!("--mapping {mapping}: {what}"),
@@ -161,6 +160,12 @@ impl Experiment {
         };
         for ftl in &self.ftls {
             let name = ftl.name.as_str();
+            if mapping.has_units() && self.policies.hints(ftl)? == Hints::Lifetimes {
+                return refuse(
+                    &format!("how long units live, as {name} is told of pages, is not known"),
+                    "leave out that FTL, or units",
+                );
+            }
             if name.split('/').next() == Some("nvme-fdp") {
                 return refuse(
                     "placement handles have streams of their own, and none for translation pages",
@@ -176,6 +181,12 @@ impl Experiment {
                     "name page-mapped FTLs only, or use --mapping full",
                 );
             }
+        }
+        if mapping.has_units() && self.faults.is_some() {
+            return refuse(
+                "units of which a part fails to be programmed are not simulated",
+                "leave out --faults, or units",
+            );
         }
         if self.drive.slc_cache.is_some() {
             return refuse(

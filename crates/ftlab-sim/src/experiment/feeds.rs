@@ -77,7 +77,8 @@ impl Experiment {
         schedule: Schedule,
     ) -> Result<Vec<Feed>, SimError> {
         let filled = Schedule::uncounted(self.fill.writes(space.logical_pages));
-        let sources = fill(self.fill, space)?.map(|source| (source, filled));
+        let sources = fill(self.fill, space, self.drive.mapping.ask_for_requests())?
+            .map(|source| (source, filled));
         let sources = sources.into_iter().chain([(source, schedule)]);
         sources.map(|(source, schedule)| self.feed(source, bounds, schedule)).collect()
     }
@@ -129,6 +130,9 @@ impl Experiment {
         let mut feed = Feed::new(source, bounds, schedule, self.batch_writes)?;
         if self.repeats() {
             feed.expect_passes();
+        }
+        if self.drive.mapping.ask_for_requests() {
+            feed.keep_following();
         }
         Ok(feed)
     }

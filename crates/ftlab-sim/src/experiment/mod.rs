@@ -432,7 +432,8 @@ impl Experiment {
             .map(|(spec, mapping)| {
                 let block_pages = drive.geometry.pages_per_block();
                 let (unit_spec, drive) = registry::in_units(spec, drive)?;
-                let fitted = policies.fit(&unit_spec, DriveShape::new(&drive), oracle)?;
+                let shape = DriveShape::new(&mapping.of_engine(drive)?);
+                let fitted = policies.fit(&unit_spec, shape, oracle)?;
                 let ftl = build((&fitted, mapping), drive)?;
                 let mut parameters = named(policies.resolve(&fitted)?);
                 if unit_spec != *spec {
@@ -453,7 +454,8 @@ impl Experiment {
                     logical_pages: drive.logical_pages,
                     unit_blocks: drive.geometry.pages_per_block() / block_pages,
                     slc_blocks,
-                    cache_bytes: mapping.cache_bytes(),
+                    cache_bytes: mapping
+                        .cache_bytes(drive.logical_pages, drive.geometry.page_bytes()),
                     faults: self.faults,
                 };
                 let are_several = self.drive.mapping.are_several();

@@ -35,11 +35,14 @@ impl FtlRun {
         })
     }
 
-    /// What looking up pages cost, if the map is on flash.
+    /// What looking up pages cost, if the map is on flash or has units.
     fn map(&self, tally: &Tally) -> Option<MapResult> {
         let pages = self.fed.ftl.map_pages();
         let map_bytes = u64::from(pages) * u64::from(self.log.flash.geometry.page_bytes());
-        (pages > 0).then(|| MapResult::new(tally, self.log.flash.cache_bytes, map_bytes))
+        self.fed
+            .ftl
+            .counts_map()
+            .then(|| MapResult::new(tally, self.log.flash.cache_bytes, map_bytes))
     }
 
     /// What was rewritten in time, if the drive does that.
@@ -201,7 +204,7 @@ impl FtlRun {
             programs_by_cause: Some(ProgramsByCause::new(tally, seen)),
             erases_by_cause: Some(ErasesByCause::new(tally, seen, unit_blocks)),
             trims,
-            unwritten_trims: self.fed.taken.trimmed.saturating_sub(trims),
+            unwritten_trims: self.fed.taken.trimmed.saturating_sub(trims + tally.map.kept_trims),
             collections,
             merge_copies: merges.copies,
             full_merges: merges.full,

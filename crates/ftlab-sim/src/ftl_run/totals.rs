@@ -31,7 +31,7 @@ totals! {
         host_programs,
         relocations,
         merge_copies,
-        /// Translation pages written.
+        /// Translation pages written, and pages of units that the host wrote in part.
         map_writes,
         erases,
         refreshed,
@@ -50,7 +50,7 @@ impl Totals {
             host_programs: counters.host_writes,
             relocations: counters.relocations(),
             merge_copies: counters.merges.copies,
-            map_writes: map.writes(),
+            map_writes: map.writes() + map.rewrites,
             erases: counters.erases() * u64::from(unit_blocks),
             refreshed: refreshed.pages,
             folds: slc.folds,

@@ -20,7 +20,7 @@ fn plain(ftl: &str, timing: Option<&str>) -> AnyFtl {
     let timing = timing.map(Timing::with_slc_pages);
     let own = OwnPolicies::default();
     let spec = ftl.parse().unwrap();
-    AnyFtl::new(&spec, &own, &Mapping::Full, drive(), timing.as_ref(), None, false).unwrap()
+    AnyFtl::new(&spec, &own, &Mapping::FULL, drive(), timing.as_ref(), None, false).unwrap()
 }
 
 fn cached(ftl: &str, timing: Option<&str>, options: &str) -> AnyFtl {

@@ -4,6 +4,7 @@
 //! again: new rows for a new FTL or pair; any other change is a decision to name in the commit and CHANGELOG.md.
 
 mod decisions;
+mod maps;
 mod rows;
 
 use ftlab_ftl::registry;

@@ -1,0 +1,35 @@
+//! Every map over the small trace, to the last translation page.
+
+use super::{data, experiment, is_asked_to_write};
+use std::fmt::Write;
+
+const TABLE: &str = include_str!("../../data/golden_maps.txt");
+
+/// Every kind of map, as it is by default and otherwise.
+const MAPS: &str = "dftl:cache=8KiB,dftl:cache=8KiB,protected=0,iu:size=16KiB,dftl:cache=16KiB,entry-bytes=64,unit=16KiB";
+
+#[test]
+fn every_map_counts_exactly_what_the_table_says() {
+    let ftls = ["1r-greedy", "2r++"].map(|name| name.parse().unwrap()).to_vec();
+    let mut experiment = experiment(ftls);
+    experiment.drive.mapping = MAPS.parse().unwrap();
+    let result = experiment.run(&mut ()).unwrap();
+    let mut found = String::from(
+        "# FTL and map: relocations erases trims; write_lookups write_hits; loads update_reads write_backs move_updates \
+         lazy_updates relocations; rewrite_reads rewrites kept_trims\n",
+    );
+    for run in &result.runs {
+        let of = run.map.as_ref().unwrap();
+        let _ = write!(found, "{}: {} {} {}; ", run.ftl, run.relocations, run.erases, run.trims);
+        let _ = write!(found, "{} {}; ", of.write_lookups, of.write_hits);
+        let pages = [of.loads, of.update_reads, of.write_backs, of.move_updates, of.lazy_updates];
+        let pages = pages.map(|pages| pages.to_string()).join(" ");
+        let _ = write!(found, "{pages} {}; ", of.relocations);
+        let _ = writeln!(found, "{} {} {}", of.rewrite_reads, of.rewrites, of.kept_trims);
+    }
+    if is_asked_to_write() {
+        std::fs::write(data("golden_maps.txt"), &found).unwrap();
+        return;
+    }
+    assert_eq!(found, TABLE, "a changed number is a decision: `make golden` writes the table");
+}
