@@ -58,7 +58,7 @@ const RECENTRED_MAX: u32 = 2;
 pub struct Fit {
     /// The best drive of each FTL that was followed to the end, best first.
     pub drives: Vec<Trial>,
-    /// Of the first of them.
+    /// Of those that are as good.
     pub bounds: Bounds,
     /// How far the FTL of the first is off at best, by over-provisioning.
     pub profile: Vec<ProfilePoint>,
@@ -168,6 +168,7 @@ impl Question {
         let scales = self.scales(&runner, &drives[0].candidate)?;
         let is_as_good = |trial: &&Trial| profiled.noise.beyond(trial, &profiled.best) <= 1.0;
         let as_good = drives.iter().filter(is_as_good).count().max(1);
+        let bounds = self.bounds_of_all(&runner, &profiled, &drives[..as_good], threads)?;
         let refused = lock(&runner.refused).clone();
         let capacity = drives[0].candidate.capacity;
         let verdict = self.verdict(&drives, threads, on_run)?;
@@ -178,7 +179,7 @@ impl Question {
             overhead: runner.overhead(&self.whole(None), capacity),
             overhead_of: self.begun_empty(),
             as_good,
-            bounds: profiled.bounds,
+            bounds,
             profile: profiled.profile,
             left: found.left,
             scales,

@@ -4,7 +4,7 @@
 //! 95% quantile of chi-square with one degree of freedom, over as many intervals as independent ones are worth: n, less for
 //! those that are off like the one before them, n (1 - r) / (1 + r) with their correlation r. That seeds are few is allowed
 //! for with 1.645 standard deviations (95%). Units of every size and other schedules of collection are tried, since both
-//! may stand for more or less over-provisioning.
+//! may stand for more or less over-provisioning. Drives of other FTLs that are as good are tried in the same way.
 
 use super::drive::{Candidate, Closely, Trial};
 use super::noise::Noise;
@@ -12,6 +12,7 @@ use super::question::Question;
 use super::runner::Runner;
 use super::search::{AGAIN, SEEDS_AGAIN, matched, schedules, try_each};
 use crate::error::ExperimentsError;
+use ftlab_ftl::page::GcSchedule;
 use serde::Serialize;
 
 /// Over-provisioning is looked at in these steps on either side of the best. A step is this share of it, times how far the
@@ -36,6 +37,28 @@ pub struct Bounds {
     pub rms_most: f64,
     /// Intervals that are worth as much as independent ones.
     pub intervals: f64,
+}
+
+impl Bounds {
+    /// Bounds of the first of these drives as those of all: each is within as many times its own over-provisioning.
+    fn spanning(self, drives: &[Trial]) -> Self {
+        let own = drives[0].op_ratio;
+        let (least, most) = (self.op_ratio.0 / own, self.op_ratio.1 / own);
+        let ends = drives.iter().map(|other| (least * other.op_ratio, most * other.op_ratio));
+        let op_ratio =
+            ends.fold(self.op_ratio, |(low, high), own| (low.min(own.0), high.max(own.1)));
+        Self { op_ratio, ..self }
+    }
+
+    /// Wide enough for another drive.
+    fn with(self, other: &Trial) -> Self {
+        let wide = |(least, most): (f64, f64), own: f64| (least.min(own), most.max(own));
+        Self {
+            op_ratio: wide(self.op_ratio, other.op_ratio),
+            unit_bytes: wide(self.unit_bytes, other.unit_bytes),
+            ..self
+        }
+    }
 }
 
 /// How well an over-provisioning does, with the units of the best and its schedule of collection.
@@ -140,6 +163,26 @@ impl Question {
         })
     }
 
+    /// The bounds of all drives that are as good, the best of which is the first: those of its own, as wide around each of
+    /// the others, and wide enough for others with units of another size.
+    pub(super) fn bounds_of_all(
+        &self,
+        runner: &Runner<'_>,
+        profiled: &Profiled,
+        as_good: &[Trial],
+        threads: usize,
+    ) -> Result<Bounds, ExperimentsError> {
+        let mut resized = Vec::new();
+        for other in &as_good[1..] {
+            resized.extend(self.centres(runner, other, threads)?);
+        }
+        let (best, noise) = (&profiled.best, &profiled.noise);
+        let tried = self.try_closely(runner, best, &resized, noise, threads)?;
+        let within = tried.iter().filter(|own| own.is_whole).map(|own| &own.trial);
+        let within = within.filter(|trial| noise.beyond(trial, best) <= 1.0);
+        Ok(within.fold(profiled.bounds.clone().spanning(as_good), Bounds::with))
+    }
+
     /// The best, and drives with units of every size and with other schedules of collection, each with the
     /// over-provisioning with which it writes as much as was measured.
     fn centres(
@@ -149,13 +192,18 @@ impl Question {
         threads: usize,
     ) -> Result<Vec<Candidate>, ExperimentsError> {
         let own = &best.candidate;
-        let units = self.sizes().filter(|pages| *pages != own.pages_per_block);
-        let units = units.map(|pages| self.with_units(own, pages));
-        let schedules = if self.tries_gradual { schedules() } else { Vec::new() };
-        let schedules = schedules.into_iter().filter(|gc| *gc != own.gc);
-        let schedules = schedules.map(|gc| Candidate { gc, ..own.clone() });
+        let schedules = if self.tries_gradual { schedules() } else { vec![own.gc.clone()] };
+        let others = schedules.into_iter().flat_map(|gc| {
+            // What is gradual may stand for units of another size, and the other way round.
+            let is_resized = gc == own.gc || gc == GcSchedule::Foreground.to_string();
+            let scheduled = Candidate { gc, ..own.clone() };
+            let sizes = self.sizes().filter(|pages| is_resized && *pages != own.pages_per_block);
+            let mut all: Vec<_> = sizes.map(|pages| self.with_units(&scheduled, pages)).collect();
+            all.push(scheduled);
+            all
+        });
         let others: Vec<Candidate> =
-            units.chain(schedules).filter(|other| self.has_room(other)).collect();
+            others.filter(|other| other != own && self.has_room(other)).collect();
         let matched = matched(runner, &self.whole(None), &others, threads)?;
         let matched = matched.into_iter().map(|trial| trial.candidate);
         Ok(std::iter::once(own.clone()).chain(matched).collect())
@@ -269,5 +317,43 @@ mod tests {
         assert!((least - (0.09 - 0.01 * share)).abs() < 1e-9, "{least}");
         assert!((most - 0.12).abs() < 1e-9, "open: {most}");
         assert_eq!(extent(vec![point(0.1, 2.0)]), None);
+    }
+
+    #[test]
+    fn bounds_span_what_is_as_good() {
+        let bounds = Bounds {
+            op_ratio: (0.09, 0.12),
+            unit_bytes: (1.0, 2.0),
+            reserve: (4, 8),
+            rms_most: 0.1,
+            intervals: 10.0,
+        };
+        let [first, other] = [0.1, 0.2].map(trial);
+        assert_eq!(bounds.clone().spanning(std::slice::from_ref(&first)), bounds);
+        let both = bounds.clone().spanning(&[first, other]);
+        assert!((both.op_ratio.0 - 0.09).abs() < 1e-12 && (both.op_ratio.1 - 0.24).abs() < 1e-12);
+        assert_eq!(Bounds { op_ratio: bounds.op_ratio, ..both }, bounds);
+    }
+
+    fn trial(op_ratio: f64) -> Trial {
+        Trial {
+            candidate: Candidate {
+                ftl: "fifo".into(),
+                capacity: 1 << 30,
+                op_ratio,
+                pages_per_block: 64,
+                reserve: 4,
+                gc: "foreground".into(),
+            },
+            op_ratio,
+            unit_bytes: 1.0,
+            units: 100,
+            distance: crate::fit::series::Distance { rms: 0.0, mean: 0.0, last_fifth: 0.0 },
+            series: Vec::new(),
+            residuals: Vec::new(),
+            chance: 0.0,
+            simulated: 0.0,
+            quiet: None,
+        }
     }
 }

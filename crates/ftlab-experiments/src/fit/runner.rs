@@ -4,7 +4,7 @@ use super::drive::{Candidate, Held, OfSeries, Together, Trial, together};
 use super::in_pages::InPages;
 use super::overhead::overhead;
 use super::question::{Extent, Question, Series};
-use super::scale::scales;
+use super::scale::{self, scales};
 use super::series::Measured;
 use super::written::{Curve, Written};
 use crate::error::ExperimentsError;
@@ -61,6 +61,16 @@ struct Run<'a> {
     pages: u32,
     drive_writes: f64,
     seed: u64,
+}
+
+/// What came of a candidate under a series.
+struct Simulated {
+    /// What a drive of the real size writes, of each seed.
+    curves: Vec<Curve>,
+    /// What the drives of either size alone wrote, the larger ones first.
+    sizes: Vec<Vec<Curve>>,
+    /// How many pages the larger ones have, as a share of those of the real one.
+    share_of_real: f64,
 }
 
 impl<'a> Runner<'a> {
@@ -132,7 +142,9 @@ impl<'a> Runner<'a> {
             let base = &self.series(index).base;
             // A trace is the same with every seed.
             let seeds = if base.workload.is_generator() { seeds } else { 1 };
-            let (mut curves, mut larger) = (Vec::new(), Vec::new());
+            let mut curves = Vec::new();
+            let mut sizes: Vec<Vec<Curve>> = Vec::new();
+            let mut share_of_real = 1.0;
             for number in 0..seeds {
                 let seed = base.seed.wrapping_add(number);
                 let Some(runs) = self.runs(candidate, extent, (index, measured), seed)? else {
@@ -140,9 +152,14 @@ impl<'a> Runner<'a> {
                 };
                 size.get_or_insert((runs[0].1.op_ratio, runs[0].1.blocks));
                 curves.push(Curve::new(&runs));
-                larger.push(Curve::new(&[(1.0, runs[0].1.clone())]));
+                sizes.resize_with(runs.len(), Vec::new);
+                share_of_real = self.share_of_real(candidate, &runs[0].1);
+                for ((_, written), of_size) in runs.into_iter().zip(&mut sizes) {
+                    of_size.push(Curve::new(&[(1.0, written)]));
+                }
             }
-            held.push(self.held(candidate, (index, measured), (&curves, &larger), overhead));
+            let simulated = Simulated { curves, sizes, share_of_real };
+            held.push(self.held(candidate, (index, measured), &simulated, overhead));
         }
         let Some((op_ratio, units)) = size else { return Ok(None) };
         let Together { distance, residuals, chance, simulated, quiet } = together(&held);
@@ -213,12 +230,18 @@ impl<'a> Runner<'a> {
         Ok(written)
     }
 
-    /// Runs of a candidate held against a series; what the larger drives alone wrote tells what chance makes of one.
+    /// Pages of the drive that was simulated, as a share of those of the real one.
+    fn share_of_real(&self, candidate: &Candidate, written: &Written) -> f64 {
+        let page_bytes = f64::from(self.question.base().drive.page_bytes);
+        (f64::from(written.pages) * page_bytes / candidate.capacity as f64).min(1.0)
+    }
+
+    /// Runs of a candidate held against a series.
     fn held(
         &self,
         candidate: &Candidate,
         (index, part): (usize, &Measured),
-        (curves, larger): (&[Curve], &[Curve]),
+        Simulated { curves, sizes, share_of_real }: &Simulated,
         overhead: f64,
     ) -> Held {
         let measured = self.in_pages(index, part, candidate.capacity);
@@ -248,7 +271,11 @@ impl<'a> Runner<'a> {
         let least = self.question.least_beside();
         let (waf, waf_last_fifth) = measured.wafs_by(skip, &media);
         Held {
-            chance: apart(larger),
+            chance: scale::chance(
+                apart(&sizes[0]),
+                sizes.get(1).map(|own| apart(own)),
+                *share_of_real,
+            ),
             simulated: apart(curves) / count,
             quiet: quiet.collect(),
             beside: (measured.waf_after(skip) - 1.0).max(least),

@@ -6,6 +6,9 @@
 //! pages: in proportion to pages^-0.79. That was *fitted* to four FTLs under fio's random writes, with 8 to 8,192 pages to a
 //! unit (docs/notes/real-drives.md). So two sizes tell what the real one would do:
 //! r(real) = r(n) + (r(n) - r(n/4)) (1 - (n/real)^0.79) / 2.
+//!
+//! So does chance. That a collection is in one interval or the next depends on units, of which both have as many. How many
+//! pages of a unit are valid is a sum over pages, whose variance is in inverse proportion to them: v(n) = a + b/n.
 
 use super::drive::Candidate;
 use super::question::{Extent, Question};
@@ -40,7 +43,36 @@ pub(super) fn scales(
     vec![(1.0 + more, pages), (-more, pages / SMALLER)]
 }
 
+/// The variance that chance makes of a real drive, from that of simulated ones of the larger and of the smaller size; these
+/// have the given share of its pages.
+pub(super) fn chance(larger: f64, smaller: Option<f64>, share_of_real: f64) -> f64 {
+    let more = smaller.map_or(0.0, |smaller| smaller - larger);
+    let of_pages = (more / f64::from(SMALLER - 1)).clamp(0.0, larger);
+    larger - of_pages * (1.0 - share_of_real)
+}
+
 /// This many pages, and no more than the real drive has.
 fn within(pages: u64, real: u64) -> u32 {
     pages.min(real).try_into().unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_of_pages_shrinks_with_their_number_and_that_of_units_stays() {
+        let variance = |pages: f64| 3.0 + 64.0 / pages;
+        let cases = [
+            (variance(64.0), Some(variance(16.0)), 64.0 / 1024.0, variance(1024.0)),
+            (4.0, None, 1.0, 4.0),
+            // Seeds are few: the smaller drive may have had less of it, or far more.
+            (4.0, Some(3.0), 0.25, 4.0),
+            (4.0, Some(100.0), 0.25, 1.0),
+        ];
+        for (larger, smaller, share, expected) in cases {
+            let found = chance(larger, smaller, share);
+            assert!((found - expected).abs() < 1e-12, "{larger} {smaller:?}: {found}");
+        }
+    }
 }
