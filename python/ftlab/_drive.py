@@ -58,9 +58,9 @@ class Drive:
         others later, such as size=64MiB,bits=3,full=fold,idle=on; full=bypass writes past a full cache. They
         come on top of `op`.
     mapping : str, default "full"
-        Where page-mapped FTLs keep which page lies where: full, in memory; or dftl:cache=SIZE, in translation
-        pages on flash, with a cache of entries in memory. Translation pages take from `op`. ``ftlab run``
-        runs every FTL with each of several, after commas.
+        Where page-mapped FTLs keep which page lies where: full, in memory; iu:size=SIZE, in memory by units
+        of several pages; dftl:cache=SIZE or tpftl:cache=SIZE, in translation pages on flash, a part of them
+        in memory, which take from `op`. ``ftlab run`` runs every FTL with each of several, after commas.
 
     See Also
     --------

@@ -1,17 +1,20 @@
 //! What a map decides.
 
 use ftlab_flash::Lpn;
+use ftlab_spec::{ByteSize, Parameters};
 
 /// Which entries of a map are in memory. It decides; `PagedMap` carries out.
 pub(crate) trait Map: Send {
-    /// The place of `lpn` is asked for: whether its entry is in memory.
-    fn look_up(&mut self, lpn: Lpn) -> bool;
+    /// The place of `lpn` is asked for, and of the `following` pages after it later, which the same request needs:
+    /// whether its entry is in memory.
+    fn look_up(&mut self, lpn: Lpn, following: u32) -> bool;
 
     /// Drops entries until there is room for those that come with `lpn`, or until some that changed have to be written
     /// back: the number of their translation page. It is asked again until it returns none.
     fn make_room(&mut self, lpn: Lpn) -> Option<u32>;
 
-    /// The entry of `lpn` comes into memory, where there is room for it.
+    /// The entry of `lpn` comes into memory, where there is room for it, and what it brings along of its translation
+    /// page.
     fn load(&mut self, lpn: Lpn);
 
     /// `lpn` is at another place, or nowhere: whether its entry is in memory, which tells so from now on.
@@ -19,6 +22,9 @@ pub(crate) trait Map: Send {
 
     /// Whether the entry of `lpn` in memory tells otherwise than its translation page.
     fn is_changed(&self, lpn: Lpn) -> bool;
+
+    /// A translation page is written, with what has changed of it in memory, if that is to go along.
+    fn written(&mut self, _page: u32) {}
 
     /// Bytes of memory that are taken here.
     fn memory_bytes(&self) -> usize;
@@ -28,4 +34,21 @@ pub(crate) trait Map: Send {
 
     /// Verifies its own invariants; the message says what is broken.
     fn check(&self) -> Result<(), String>;
+}
+
+/// What a map on flash says of itself.
+pub(super) trait OnFlash: Parameters + Copy {
+    const NAME: &'static str;
+
+    /// Whether it asks which pages are of one request.
+    const ASKS_FOR_REQUESTS: bool = false;
+
+    /// Bytes of memory that it takes in a drive, the directory of translation pages not included.
+    fn cache(&mut self) -> &mut ByteSize;
+
+    /// Bytes of memory that its simulation takes at most, of a map of so many entries in so many translation pages.
+    fn memory_bytes(&self, entries: u32, map_pages: u32) -> u64;
+
+    /// The map of a drive with so many entries, so many of which a translation page holds.
+    fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map>;
 }

@@ -15,9 +15,8 @@
 //! Gupta, Kim, Urgaonkar, "DFTL: A Flash Translation Layer Employing Demand-based Selective Caching of Page-level
 //! Address Mappings", ASPLOS 2009, section 3.
 
-use crate::map::contract::Map;
+use crate::map::contract::{Map, OnFlash};
 use crate::map::lru::SegmentedLru;
-use crate::map::mapping::OnFlash;
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
 
@@ -72,7 +71,7 @@ impl Dftl {
 }
 
 impl Map for Dftl {
-    fn look_up(&mut self, lpn: Lpn) -> bool {
+    fn look_up(&mut self, lpn: Lpn, _following: u32) -> bool {
         self.cache.touch(lpn)
     }
 

@@ -7,7 +7,7 @@ use ftlab_flash::Lpn;
 pub(super) struct InMemory;
 
 impl Map for InMemory {
-    fn look_up(&mut self, _lpn: Lpn) -> bool {
+    fn look_up(&mut self, _lpn: Lpn, _following: u32) -> bool {
         true
     }
 

@@ -1,7 +1,8 @@
 //! Maps by name.
 
-use crate::map::contract::Map;
+use crate::map::contract::{Map, OnFlash};
 use crate::map::dftl::DftlParameters;
+use crate::map::tpftl::TpftlParameters;
 use crate::map::units::UnitPages;
 use crate::page::DriveConfig;
 use ftlab_spec::{ByteSize, Parameters, Spec, SpecError, Value};
@@ -31,20 +32,7 @@ enum Kept {
     /// All of it.
     Full,
     Dftl(DftlParameters),
-}
-
-/// What a map on flash says of itself.
-pub(super) trait OnFlash: Parameters + Copy {
-    const NAME: &'static str;
-
-    /// Bytes of memory that it takes in a drive, the directory of translation pages not included.
-    fn cache(&mut self) -> &mut ByteSize;
-
-    /// Bytes of memory that its simulation takes at most, of a map of so many entries in so many translation pages.
-    fn memory_bytes(&self, entries: u32, map_pages: u32) -> u64;
-
-    /// The map of a drive with so many entries, so many of which a translation page holds.
-    fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map>;
+    Tpftl(TpftlParameters),
 }
 
 /// The same of any map on flash, with its parameters; none of one in memory.
@@ -53,6 +41,7 @@ macro_rules! on_flash {
         match $kept {
             Kept::Full => None,
             Kept::Dftl($of) => Some($of_any),
+            Kept::Tpftl($of) => Some($of_any),
         }
     };
 }
@@ -78,7 +67,11 @@ impl Mapping {
 
     /// Whether it asks which pages are of one request.
     pub fn asks_for_requests(&self) -> bool {
-        self.has_units()
+        fn of<T: OnFlash>(_: &T) -> bool {
+            T::ASKS_FOR_REQUESTS
+        }
+
+        self.has_units() || on_flash!(&self.kept, map => of(map)).unwrap_or(false)
     }
 
     /// Itself without parameters that are as they are by default.
@@ -215,8 +208,9 @@ impl FromStr for Mapping {
                 ftlab_spec::NoParameters::from_spec(&spec).map(|_| Kept::Full)?
             }
             DftlParameters::NAME => Kept::Dftl(of(&spec)?),
+            TpftlParameters::NAME => Kept::Tpftl(of(&spec)?),
             _ => {
-                let known = ["full", IU[0], DftlParameters::NAME];
+                let known = ["full", IU[0], DftlParameters::NAME, TpftlParameters::NAME];
                 return Err(SpecError::UnknownName {
                     kind: "mapping",
                     name: spec.name,
@@ -270,6 +264,7 @@ mod tests {
             "dftl:cache=2MiB",
             "dftl:cache=4KiB,entry-bytes=6,protected=0",
             "dftl:cache=2MiB,protected=0,unit=64KiB",
+            "tpftl:cache=2MiB,threshold=4,selective=off",
         ] {
             let mapping: Mapping = text.parse().unwrap();
             assert_eq!(mapping.to_string().parse::<Mapping>().unwrap(), mapping, "{text}");

@@ -9,7 +9,7 @@
 //! write(page):
 //!     if its entry is not in memory:
 //!         while there is no room for it: drop entries; write those that changed back to their translation page
-//!         read its translation page
+//!         read its translation page, for it and what may come with it
 //!     write the page as ever; its entry has changed
 //!     for each victim of collections since:
 //!         entries of moved pages that are in memory change there
@@ -19,15 +19,19 @@
 //! What is in memory is decided by a `Map`, a file of its own; `paged.rs` carries it out. What an entry tells the place
 //! of is a page, or a unit of several (`units.rs`). An FTL whose map is in memory as a whole, by pages, has none of this.
 
+mod coldest;
 mod contract;
 mod dftl;
 mod in_memory;
 mod lru;
 mod mapping;
 mod paged;
+#[cfg(test)]
+mod slow;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod tpftl;
 #[cfg(test)]
 mod twin;
 mod units;
@@ -38,3 +42,4 @@ mod watch;
 pub use dftl::DftlParameters;
 pub use mapping::Mapping;
 pub(crate) use paged::PagedMap;
+pub use tpftl::TpftlParameters;

@@ -84,10 +84,16 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         ((unit + 1) * self.units.pages).min(self.logical_pages)
     }
 
-    /// Writes `pages` pages of one request, all of one unit, from that of `write` on.
-    fn write_in_unit(&mut self, write: PageWrite<'_>, pages: u32) -> Result<(), ErrorOf<Self>> {
+    /// Writes `pages` pages of one request, all of one unit, from that of `write` on; the request has pages of `following`
+    /// units after it.
+    fn write_in_unit(
+        &mut self,
+        write: PageWrite<'_>,
+        pages: u32,
+        following: u32,
+    ) -> Result<(), ErrorOf<Self>> {
         let (unit, first) = self.units.of(write.page.lpn.0);
-        self.look_up_to_write(Lpn(unit))?;
+        self.look_up_to_write(Lpn(unit), following)?;
         if !self.units.is_one() {
             self.complete(unit, first..first + pages)?;
         }
@@ -130,7 +136,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     fn trim_unit(&mut self, unit: u32) -> Result<(), ErrorOf<Self>> {
-        self.look_up_to_write(Lpn(unit))?;
+        self.look_up_to_write(Lpn(unit), 0)?;
         if self.ftl.flash_page(Lpn(unit)).is_some() {
             self.map.change(Lpn(unit));
             self.trimmed += u64::from(self.end_of(unit) - unit * self.units.pages);
@@ -139,8 +145,8 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     /// Brings the entry of unit `lpn` into memory; whether it was there.
-    fn look_up(&mut self, lpn: Lpn) -> Result<bool, ErrorOf<Self>> {
-        if self.map.look_up(lpn) {
+    fn look_up(&mut self, lpn: Lpn, following: u32) -> Result<bool, ErrorOf<Self>> {
+        if self.map.look_up(lpn, following) {
             return Ok(true);
         }
         while let Some(page) = self.map.make_room(lpn) {
@@ -154,9 +160,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         Ok(false)
     }
 
-    fn look_up_to_write(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
+    fn look_up_to_write(&mut self, lpn: Lpn, following: u32) -> Result<(), ErrorOf<Self>> {
         debug_assert!(lpn.0 < self.host_units, "unit {lpn} is beyond the drive");
-        let was_there = self.look_up(lpn)?;
+        let was_there = self.look_up(lpn, following)?;
         self.counts.write_lookups += 1;
         self.counts.write_hits += u64::from(was_there);
         Ok(())
@@ -169,6 +175,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
 
     /// Writes a translation page with a part of its entries changed; what it has of the others is read.
     fn update(&mut self, page: u32) -> Result<(), ErrorOf<Self>> {
+        self.map.written(page);
         let page = self.map_page(page);
         self.counts.update_reads += u64::from(self.ftl.read_map_page(page)?);
         self.ftl.write_map_page(page)
@@ -227,7 +234,7 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     type Observer = O;
 
     fn write_page(&mut self, write: PageWrite<'_>) -> Result<(), ErrorOf<Self>> {
-        self.write_in_unit(write, 1)
+        self.write_in_unit(write, 1, 0)
     }
 
     fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
@@ -236,7 +243,7 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
 
     fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>> {
         let (unit, page) = self.units.of(lpn.0);
-        let was_there = self.look_up(Lpn(unit))?;
+        let was_there = self.look_up(Lpn(unit), 0)?;
         self.counts.read_lookups += 1;
         self.counts.read_hits += u64::from(was_there);
         self.ftl.flash_mut().asked = page..page + 1;
@@ -269,8 +276,10 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
             self.fetch_of(&batch.writes, index);
             let lpn = batch.writes[index].0;
             let to_end = self.end_of(self.units.of(lpn).0) - lpn;
-            let pages = to_end.min(batch.following(index).saturating_add(1));
-            self.write_in_unit(batch.page_write(index), pages)?;
+            let left = batch.following(index).saturating_add(1);
+            let pages = to_end.min(left);
+            let units = (left - pages).div_ceil(self.units.pages);
+            self.write_in_unit(batch.page_write(index), pages, units)?;
             let next = index + pages as usize;
             self.ahead = next.saturating_sub(which.end) as u32;
             index = next.min(which.end);

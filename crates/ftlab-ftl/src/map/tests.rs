@@ -1,7 +1,10 @@
 //! Maps against their twin, against a map in memory, and with every policy.
 
+use crate::algorithms::tools::random::Random;
 use crate::ftl::DynFtl;
 use crate::map::Mapping;
+use crate::map::slow::{Slow, SlowLru, SlowTpftl};
+use crate::map::tpftl::TpftlParameters;
 use crate::map::twin::{Page, Shape, Twin};
 use crate::map::units_twin::UnitTwin;
 use crate::page::entry::DriveShape;
@@ -9,7 +12,9 @@ use crate::page::{DriveConfig, GcSchedule, Hints, Refresh};
 use crate::registry::{self, boxed_policy, build_boxed, build_mapped, covering_names};
 use crate::{Counters, Ftl, MapCounts, PageBatch, StreamCounters};
 use ftlab_flash::{Cause, Counted, Faults, Faulty, Flash, Geometry, Lpn, NoPayload};
+use ftlab_spec::{ByteSize, Parameters};
 use proptest::prelude::*;
+use std::collections::VecDeque;
 
 type OverCounted<F> = DynFtl<Counted<F>, ()>;
 
@@ -32,10 +37,87 @@ enum Operation {
     Read(u32),
 }
 
+/// A map, in the obvious way.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Full,
+    Lru { entries: u32, protected: f64 },
+    Tpftl(TpftlParameters),
+}
+
+impl Kind {
+    /// Of so many entries, so many of which a translation page holds.
+    fn slow(self, pages: u32, entries_per_page: u32) -> Option<Box<dyn Slow>> {
+        match self {
+            Self::Full => None,
+            Self::Lru { entries, protected } => {
+                let entries = entries.min(pages);
+                Some(Box::new(SlowLru {
+                    entries: entries as usize,
+                    most_protected: (protected * f64::from(entries)) as usize,
+                    probation: VecDeque::new(),
+                    protected: VecDeque::new(),
+                }))
+            }
+            Self::Tpftl(of) => Some(Box::new(SlowTpftl::new(of, pages, entries_per_page))),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Full => "full".into(),
+            Self::Lru { entries, protected } => {
+                format!("dftl:cache={},entry-bytes=4,protected={protected}", 4 * entries)
+            }
+            Self::Tpftl(of) => {
+                let values = of.values().into_iter().map(|(key, value)| format!("{key}={value}"));
+                format!("tpftl:{}", values.collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+}
+
+/// Maps with memory for some entries, at least as much as a translation page has.
+fn kinds() -> impl Strategy<Value = Kind> {
+    let lru = (1_u32..60, prop_oneof![Just(0.0), Just(0.5), Just(1.0)])
+        .prop_map(|(entries, protected)| Kind::Lru { entries, protected });
+    let flags = any::<[bool; 4]>();
+    let tpftl = (16_u64..300, 1_u32..9, 0_u32..12, 1_u32..5, flags, any::<bool>());
+    let tpftl = tpftl.prop_map(|(cache, entry_bytes, node_bytes, threshold, flags, all)| {
+        let [by_request, selective, together, clean_first] = flags.map(|flag| flag || all);
+        Kind::Tpftl(TpftlParameters {
+            cache: ByteSize(cache),
+            entry_bytes,
+            node_bytes,
+            threshold,
+            by_request,
+            selective,
+            together,
+            clean_first,
+        })
+    });
+    prop_oneof![lru, tpftl]
+}
+
+/// One with as much memory as a translation page takes.
+fn at_least(kind: Kind, entries_per_page: u32) -> Kind {
+    match kind {
+        Kind::Full => kind,
+        Kind::Lru { entries, protected } => {
+            Kind::Lru { entries: entries.max(entries_per_page), protected }
+        }
+        Kind::Tpftl(of) => {
+            let least =
+                u64::from(4 * entries_per_page).max(u64::from(of.entry_bytes + of.node_bytes));
+            Kind::Tpftl(TpftlParameters { cache: ByteSize(of.cache.0.max(least)), ..of })
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Scenario {
     config: DriveConfig,
-    mapping: Mapping,
+    kind: Kind,
     shape: Shape,
     operations: Vec<Operation>,
 }
@@ -43,9 +125,8 @@ struct Scenario {
 /// Small drives, barely large enough or larger; translation pages of 2 to 8 entries.
 fn scenarios() -> impl Strategy<Value = Scenario> {
     let sizes = (2_u32..12, 2_u32..16, 0_u32..6, 2_u32..5, 1_u32..5);
-    let cache = (1_u32..60, prop_oneof![Just(0.0), Just(0.5), Just(1.0)]);
     let steps = prop::collection::vec((0_u8..12, any::<u32>(), 0_u32..3), 50..500);
-    (sizes, cache, steps).prop_map(|(sizes, (entries, protected), steps)| {
+    (sizes, kinds(), steps).prop_map(|(sizes, kind, steps)| {
         let (pages_per_block, data_blocks, extra_blocks, reserve, entries_per_page) = sizes;
         let entries_per_page = 2 * entries_per_page;
         let host_pages = data_blocks * pages_per_block - u32::from(data_blocks % 2 == 0);
@@ -55,18 +136,11 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         let page_bytes = 4 * entries_per_page;
         let geometry = Geometry::new(blocks, pages_per_block, page_bytes).unwrap();
         let config = DriveConfig::new(geometry, host_pages, reserve);
-        // As much as a page at least.
-        let entries = entries.max(entries_per_page);
-        let mapping = format!("dftl:cache={},entry-bytes=4,protected={protected}", 4 * entries);
-        let entries = entries.min(host_pages);
         let shape = Shape {
             blocks: blocks as usize,
             pages_per_block: pages_per_block as usize,
             reserve: reserve as usize,
             entries_per_page,
-            is_in_memory: false,
-            entries: entries as usize,
-            protected: (protected * f64::from(entries)) as usize,
         };
         let operations = steps.into_iter().flat_map(|(kind, number, skew)| {
             let lpn = number % (host_pages >> (2 * skew)).max(1);
@@ -81,7 +155,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
             }
         });
         let operations = operations.collect();
-        Scenario { config, mapping: mapping.parse().unwrap(), shape, operations }
+        Scenario { config, kind: at_least(kind, entries_per_page), shape, operations }
     })
 }
 
@@ -89,15 +163,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_cache_of_entries_does_what_its_twin_does(scenario in scenarios()) {
-        let Scenario { config, mapping, shape, operations } = scenario;
+    fn maps_do_what_their_twins_do(scenario in scenarios()) {
+        let Scenario { config, kind, shape, operations } = scenario;
+        let mapping = kind.text().parse().unwrap();
         let mut fast = mapped("1r-greedy", &mapping, config, NoPayload);
-        let mut twin = Twin::new(shape);
+        let slow = kind.slow(config.logical_pages, shape.entries_per_page);
+        let mut twin = Twin::new(shape, slow);
         for operation in operations {
             match operation {
                 Operation::Write(lpn) => {
                     fast.write(Lpn(lpn), &[]).unwrap();
-                    twin.write(lpn);
+                    twin.write(lpn, 0);
                 }
                 Operation::Trim(lpn) => {
                     fast.trim(Lpn(lpn)).unwrap();
@@ -137,6 +213,7 @@ enum Request {
 #[derive(Debug, Clone)]
 struct UnitScenario {
     config: DriveConfig,
+    kind: Kind,
     mapping: Mapping,
     unit_pages: u32,
     shape: Shape,
@@ -145,35 +222,33 @@ struct UnitScenario {
     batch: usize,
 }
 
-/// Small drives with units of 2 to 4 pages, some of whose pages are beyond the drive; with the map in memory or not.
+/// Small drives with units of 1 to 4 pages, some of which are beyond the drive; with the map in memory or not.
 fn unit_scenarios() -> impl Strategy<Value = UnitScenario> {
-    let sizes = (2_u32..5, 2_u32..7, 2_u32..14, 0_u32..4, 2_u32..4, 1_u32..4);
-    let cache = (prop_oneof![Just(None), (1_u32..40).prop_map(Some)], 0_u32..4);
+    let sizes = (1_u32..5, 2_u32..7, 2_u32..14, 0_u32..4, 2_u32..4, 2_u32..7);
+    let cache = (prop_oneof![1 => Just(Kind::Full), 2 => kinds()], 0_u32..4);
     let requests = prop::collection::vec((0_u8..10, any::<u32>(), 1_u32..14, 0_u32..3), 50..300);
     (sizes, cache, requests, 1_usize..20).prop_map(|(sizes, (cache, short), requests, batch)| {
         let (unit_pages, units_per_block, data_blocks, extra_blocks, reserve, page_words) = sizes;
+        let is_full = matches!(cache, Kind::Full);
+        let unit_pages = if is_full { unit_pages.max(2) } else { unit_pages };
         let units = data_blocks * units_per_block;
         let pages = units * unit_pages - short.min(unit_pages - 1);
         let entries_per_page = page_words * unit_pages;
-        let map_pages = if cache.is_some() { units.div_ceil(entries_per_page) } else { 0 };
+        let kind = at_least(cache, entries_per_page);
+        let map_pages = if is_full { 0 } else { units.div_ceil(entries_per_page) };
         let blocks = (units + map_pages).div_ceil(units_per_block) + reserve + 3 + extra_blocks;
         let geometry = Geometry::new(blocks, units_per_block * unit_pages, 4 * page_words).unwrap();
-        let entries = cache.map(|entries| entries.max(entries_per_page));
         let unit = 4 * entries_per_page;
-        let mapping = match entries {
-            None => format!("iu:size={unit}"),
-            Some(entries) => {
-                format!("dftl:cache={},entry-bytes=4,protected=0,unit={unit}", 4 * entries)
-            }
+        let mapping = match kind {
+            Kind::Full => format!("iu:size={unit}"),
+            _ if unit_pages == 1 => kind.text(),
+            _ => format!("{},unit={unit}", kind.text()),
         };
         let shape = Shape {
             blocks: blocks as usize,
             pages_per_block: units_per_block as usize,
             reserve: reserve as usize,
             entries_per_page,
-            is_in_memory: entries.is_none(),
-            entries: entries.unwrap_or(0).min(units) as usize,
-            protected: 0,
         };
         let requests = requests.into_iter().map(|(kind, number, length, skew)| {
             let first = number % (pages >> (2 * skew)).max(1);
@@ -186,6 +261,7 @@ fn unit_scenarios() -> impl Strategy<Value = UnitScenario> {
         });
         UnitScenario {
             config: DriveConfig::new(geometry, pages, reserve),
+            kind,
             mapping: mapping.parse().unwrap(),
             unit_pages,
             shape,
@@ -221,10 +297,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn units_do_what_their_twin_does(scenario in unit_scenarios()) {
-        let UnitScenario { config, mapping, unit_pages, shape, requests, batch } = scenario;
+    fn requests_and_units_do_what_their_twin_does(scenario in unit_scenarios()) {
+        let UnitScenario { config, kind, mapping, unit_pages, shape, requests, batch } = scenario;
         let mut fast = mapped("1r-greedy", &mapping, config, NoPayload);
-        let mut twin = UnitTwin::new(shape, unit_pages, config.logical_pages);
+        let units = config.logical_pages.div_ceil(unit_pages);
+        let slow = kind.slow(units, shape.entries_per_page);
+        let mut twin = UnitTwin::new(shape, slow, unit_pages, config.logical_pages);
         let between_reads = requests.split_inclusive(|request| matches!(request, Request::Read(_)));
         for part in between_reads {
             for request in part {
@@ -283,6 +361,36 @@ fn units_of_any_policy_are_whole_and_are_counted_in_pages() {
     }
 }
 
+/// Requests of some pages, most of them after another one: translation pages read and written.
+fn of_requests(mapping: &str) -> MapCounts {
+    let config = DriveConfig::new(Geometry::new(300, 32, 64).unwrap(), 8192, 14);
+    let mut ftl = mapped("1r-greedy", &mapping.parse().unwrap(), config, NoPayload);
+    let mut random = Random::new(7);
+    for _ in 0..9000 {
+        let [most, length] = [8000, 9].map(|end| 1 + random.below(end));
+        let (first, length) = (random.below(most) as u32, length as u32);
+        let mut batch = PageBatch::default();
+        batch.writes.extend((first..first + length).map(Lpn));
+        batch.follow(0, u64::from(length - 1));
+        ftl.apply(&batch).unwrap();
+    }
+    ftl.check().unwrap();
+    ftl.map_counts().unwrap()
+}
+
+#[test]
+fn tpftl_writes_and_reads_fewer_translation_pages_than_dftl_and_each_technique_helps() {
+    let dftl = of_requests("dftl:cache=3KiB,protected=0");
+    let of = |rest: &str| of_requests(&format!("tpftl:cache=3KiB{rest}"));
+    let (all, bare) = (of(""), of(",by-request=off,selective=off,together=off,clean-first=off"));
+    assert!(all.writes() * 2 < dftl.writes(), "{all:?} {dftl:?}");
+    assert!(all.loads * 2 < dftl.loads, "{all:?} {dftl:?}");
+    assert!(bare.writes() > all.writes() && bare.loads > all.loads, "{bare:?} {all:?}");
+    assert!(of(",by-request=off").loads > all.loads);
+    assert!(of(",together=off").write_backs > all.write_backs);
+    assert!(of(",clean-first=off").write_backs > all.write_backs);
+}
+
 /// A drive of 1,024 pages, with translation pages of 16 entries.
 fn drive() -> DriveConfig {
     DriveConfig::new(Geometry::new(116, 16, 64).unwrap(), 1024, 14)
@@ -319,8 +427,8 @@ fn policies() -> impl Iterator<Item = String> {
 
 #[test]
 fn a_cache_as_large_as_the_map_costs_nothing() {
-    let mapping = "dftl:cache=8KiB".parse().unwrap();
-    for name in policies() {
+    for (number, name) in policies().enumerate() {
+        let mapping = ["dftl:cache=8KiB", "tpftl:cache=8KiB"][number % 2].parse().unwrap();
         let config = drive();
         let mut fast = mapped(&name, &mapping, config, NoPayload);
         let spec = name.parse().unwrap();
@@ -341,6 +449,7 @@ fn a_cache_as_large_as_the_map_costs_nothing() {
         let counts = fast.map_counts().unwrap();
         assert_eq!([counts.reads(), counts.writes(), counts.relocations], [0; 3], "{name}");
         assert_eq!(counts.write_lookups - counts.write_hits, 1024, "{name}: once a page");
+        assert!(counts.lazy_updates > 0, "{name}");
     }
 }
 
@@ -361,9 +470,9 @@ fn compare<F: Flash + Send>(what: &str, ftl: &OverCounted<F>) -> MapCounts {
 
 #[test]
 fn every_policy_takes_a_map_on_flash() {
-    let mapping = "dftl:cache=512".parse().unwrap();
     let mut lazy = 0;
-    for name in policies() {
+    for (number, name) in policies().enumerate() {
+        let mapping = ["dftl:cache=512", "tpftl:cache=512"][number % 2].parse().unwrap();
         let mut ftl = mapped(&name, &mapping, drive(), NoPayload);
         work(&mut *ftl, 1024);
         let counts = compare(&name, &ftl);
@@ -375,11 +484,11 @@ fn every_policy_takes_a_map_on_flash() {
 
 #[test]
 fn collections_of_any_schedule_and_failing_blocks_keep_the_map_right() {
-    let mapping = "dftl:cache=1KiB".parse().unwrap();
     let schedules = ["incremental", "incremental:pages=2", "background", "garbage", "gradual"];
     let mut refreshed = 0;
     for name in ["1r-greedy", "2r++", "sepbit", "wolf"] {
-        for gc in schedules {
+        for (number, gc) in schedules.into_iter().enumerate() {
+            let mapping = ["dftl:cache=1KiB", "tpftl:cache=1KiB"][number % 2].parse().unwrap();
             let gc: GcSchedule = gc.parse().unwrap();
             let refresh = Refresh { age_writes: 2000, ..Refresh::default() };
             let mut config = DriveConfig { gc, refresh, ..drive() };
@@ -391,6 +500,7 @@ fn collections_of_any_schedule_and_failing_blocks_keep_the_map_right() {
         }
         let faults = Faults { programs: 3e-4, erases: 1e-3, ..Faults::default() };
         let faulty = Faulty::new(NoPayload, &drive().geometry, faults);
+        let mapping = "tpftl:cache=1KiB".parse().unwrap();
         let mut ftl = mapped(name, &mapping, drive(), faulty);
         work(&mut *ftl, 1024);
         ftl.check().unwrap();

@@ -1,8 +1,9 @@
-//! `1r-greedy` with a cache of single entries once more, in the obvious way: what the fast one must equal.
+//! `1r-greedy` with a map once more, in the obvious way: what the fast one must equal.
 //!
 //! Translation pages have contents here. Whatever comes into memory from flash is compared with where pages are.
 
 use crate::MapCounts;
+use crate::map::slow::{Held, Slow};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// A block, and a page in it.
@@ -22,10 +23,6 @@ pub(super) struct Shape {
     pub(super) pages_per_block: usize,
     pub(super) reserve: usize,
     pub(super) entries_per_page: u32,
-    /// Whether the whole map is in memory; if not, how many entries are, and how many may be protected.
-    pub(super) is_in_memory: bool,
-    pub(super) entries: usize,
-    pub(super) protected: usize,
 }
 
 #[derive(Debug, Default)]
@@ -47,11 +44,11 @@ pub(super) struct Twin {
     pub(super) places: BTreeMap<Page, Place>,
     /// Translation page -> its newest content.
     contents: HashMap<u32, HashMap<u32, Option<Place>>>,
-    /// Newest first.
-    probation: VecDeque<u32>,
-    protected: VecDeque<u32>,
-    /// Page -> its entry, and whether that has changed.
-    cached: HashMap<u32, (Option<Place>, bool)>,
+    /// Which entries are in memory; none if all are.
+    cache: Option<Box<dyn Slow>>,
+    /// Page -> its entry.
+    cached: HashMap<u32, Option<Place>>,
+    held: Held,
     /// By victim, the pages that moved.
     moved: VecDeque<Vec<u32>>,
     pub(super) relocations: u64,
@@ -60,7 +57,7 @@ pub(super) struct Twin {
 }
 
 impl Twin {
-    pub(super) fn new(shape: Shape) -> Self {
+    pub(super) fn new(shape: Shape, cache: Option<Box<dyn Slow>>) -> Self {
         Self {
             shape,
             blocks: (0..shape.blocks).map(|_| Block::default()).collect(),
@@ -70,9 +67,9 @@ impl Twin {
             allocations: 0,
             places: BTreeMap::new(),
             contents: HashMap::new(),
-            probation: VecDeque::new(),
-            protected: VecDeque::new(),
+            cache,
             cached: HashMap::new(),
+            held: Held::new(),
             moved: VecDeque::new(),
             relocations: 0,
             erases: 0,
@@ -80,15 +77,16 @@ impl Twin {
         }
     }
 
-    pub(super) fn write(&mut self, lpn: u32) {
-        self.look_up_to_write(lpn);
+    /// Writes a page, after which `following` of its request come.
+    pub(super) fn write(&mut self, lpn: u32, following: u32) {
+        self.look_up_to_write(lpn, following);
         self.put(Page::Host(lpn));
         self.note(lpn);
         self.settle();
     }
 
     pub(super) fn trim(&mut self, lpn: u32) {
-        self.look_up_to_write(lpn);
+        self.look_up_to_write(lpn, 0);
         if let Some(place) = self.places.remove(&Page::Host(lpn)) {
             self.invalidate(place);
             self.note(lpn);
@@ -96,13 +94,13 @@ impl Twin {
     }
 
     pub(super) fn read(&mut self, lpn: u32) {
-        let was_there = self.look_up(lpn);
+        let was_there = self.look_up(lpn, 0);
         self.counts.read_lookups += 1;
         self.counts.read_hits += u64::from(was_there);
     }
 
-    fn look_up_to_write(&mut self, lpn: u32) {
-        let was_there = self.look_up(lpn);
+    fn look_up_to_write(&mut self, lpn: u32, following: u32) {
+        let was_there = self.look_up(lpn, following);
         self.counts.write_lookups += 1;
         self.counts.write_hits += u64::from(was_there);
     }
@@ -113,66 +111,69 @@ impl Twin {
 
     /// What is in memory of a page tells where it is, and that this is news.
     fn note(&mut self, lpn: u32) {
-        let truth = self.truth(lpn);
-        if !self.shape.is_in_memory {
-            *self.cached.get_mut(&lpn).unwrap() = (truth, true);
+        if self.cache.is_some() {
+            let truth = self.truth(lpn);
+            *self.cached.get_mut(&lpn).unwrap() = truth;
+            self.held.insert(lpn, true);
         }
     }
 
-    fn look_up(&mut self, lpn: u32) -> bool {
-        if self.shape.is_in_memory {
+    fn look_up(&mut self, lpn: u32, following: u32) -> bool {
+        let Some(mut cache) = self.cache.take() else { return true };
+        cache.look_up(lpn, following, &self.held);
+        let was_there = self.held.contains_key(&lpn);
+        if was_there {
+            self.cache = Some(cache);
             return true;
         }
-        if self.cached.contains_key(&lpn) {
-            self.use_entry(lpn);
-            return true;
-        }
-        if self.cached.len() == self.shape.entries {
-            let oldest = self.probation.pop_back().or_else(|| self.protected.pop_back()).unwrap();
-            if let (entry, true) = self.cached.remove(&oldest).unwrap() {
+        while let Some(leaving) = cache.leaves(lpn, &self.held) {
+            let entry = self.cached.remove(&leaving).unwrap();
+            let is_changed = self.held.remove(&leaving).unwrap();
+            self.cache = Some(cache);
+            if is_changed {
                 self.counts.write_backs += 1;
-                self.update(oldest / self.shape.entries_per_page, &[(oldest, entry)]);
+                self.update(leaving / self.shape.entries_per_page, vec![(leaving, entry)]);
                 self.settle();
             }
+            cache = self.cache.take().unwrap();
         }
         let content = self.contents.get(&(lpn / self.shape.entries_per_page));
         self.counts.loads += u64::from(content.is_some());
-        let entry = content.and_then(|content| content.get(&lpn).copied()).flatten();
-        assert_eq!(entry, self.truth(lpn), "page {lpn}, as its translation page has it");
-        self.cached.insert(lpn, (entry, false));
-        self.probation.push_front(lpn);
+        let come = cache.comes(lpn, &self.held);
+        for page in come {
+            let entry = content.and_then(|content| content.get(&page).copied()).flatten();
+            assert_eq!(entry, self.truth(page), "page {page}, as its translation page has it");
+            self.cached.insert(page, entry);
+            self.held.insert(page, false);
+        }
+        self.cache = Some(cache);
         false
     }
 
-    fn use_entry(&mut self, lpn: u32) {
-        self.probation.retain(|other| *other != lpn);
-        self.protected.retain(|other| *other != lpn);
-        if self.shape.protected == 0 {
-            self.probation.push_front(lpn);
-            return;
-        }
-        self.protected.push_front(lpn);
-        if self.protected.len() > self.shape.protected {
-            let oldest = self.protected.pop_back().unwrap();
-            self.probation.push_front(oldest);
-        }
-    }
-
     /// Reads, changes and writes a translation page.
-    fn update(&mut self, page: u32, entries: &[(u32, Option<Place>)]) {
+    fn update(&mut self, page: u32, mut entries: Vec<(u32, Option<Place>)>) {
         self.counts.update_reads += u64::from(self.contents.contains_key(&page));
+        if self.cache.as_ref().is_some_and(|cache| cache.writes_together()) {
+            let first = page * self.shape.entries_per_page;
+            for (lpn, is_changed) in self.held.range_mut(first..first + self.shape.entries_per_page)
+            {
+                if std::mem::take(is_changed) {
+                    entries.push((*lpn, self.cached[lpn]));
+                }
+            }
+        }
         self.put(Page::Map(page));
-        self.contents.entry(page).or_default().extend(entries.iter().copied());
+        self.contents.entry(page).or_default().extend(entries);
     }
 
     fn settle(&mut self) {
         while let Some(victim) = self.moved.pop_front() {
-            if self.shape.is_in_memory {
+            if self.cache.is_none() {
                 continue;
             }
             let mut pages: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
             for lpn in victim {
-                if self.cached.contains_key(&lpn) {
+                if self.held.contains_key(&lpn) {
                     self.counts.lazy_updates += 1;
                     self.note(lpn);
                 } else {
@@ -181,8 +182,8 @@ impl Twin {
             }
             for (page, lpns) in pages {
                 self.counts.move_updates += 1;
-                let entries: Vec<_> = lpns.iter().map(|lpn| (*lpn, self.truth(*lpn))).collect();
-                self.update(page, &entries);
+                let entries = lpns.iter().map(|lpn| (*lpn, self.truth(*lpn))).collect();
+                self.update(page, entries);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Units once more, in the obvious way: a set of pages for each unit that a request touches.
 
 use crate::MapCounts;
+use crate::map::slow::Slow;
 use crate::map::twin::{Page, Shape, Twin};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,9 +20,14 @@ pub(super) struct UnitTwin {
 
 impl UnitTwin {
     /// A drive whose blocks have so many units as `shape` says pages.
-    pub(super) fn new(shape: Shape, unit_pages: u32, logical_pages: u32) -> Self {
+    pub(super) fn new(
+        shape: Shape,
+        cache: Option<Box<dyn Slow>>,
+        unit_pages: u32,
+        logical_pages: u32,
+    ) -> Self {
         Self {
-            of_units: Twin::new(shape),
+            of_units: Twin::new(shape, cache),
             unit_pages,
             units_per_block: shape.pages_per_block,
             logical_pages,
@@ -49,7 +55,9 @@ impl UnitTwin {
     }
 
     pub(super) fn write(&mut self, first: u32, length: u32) {
-        for (unit, pages) in self.by_unit(first, length) {
+        let by_unit = self.by_unit(first, length);
+        let units = by_unit.len() as u32;
+        for ((unit, pages), number) in by_unit.into_iter().zip(1..) {
             // Looking it up may collect, but cannot bring or take the unit.
             let is_held = self.of_units.places.contains_key(&Page::Host(unit));
             if is_held {
@@ -57,7 +65,7 @@ impl UnitTwin {
             }
             self.rewrites += u64::from(self.unit_pages) - pages.len() as u64;
             self.host_writes += pages.len() as u64;
-            self.of_units.write(unit);
+            self.of_units.write(unit, units - number);
         }
     }
 

@@ -6,13 +6,20 @@ use std::fmt::Write;
 const TABLE: &str = include_str!("../../data/golden_maps.txt");
 
 /// Every kind of map, as it is by default and otherwise.
-const MAPS: &str = "dftl:cache=8KiB,dftl:cache=8KiB,protected=0,iu:size=16KiB,dftl:cache=16KiB,entry-bytes=64,unit=16KiB";
+const MAPS: [&str; 6] = [
+    "dftl:cache=8KiB",
+    "dftl:cache=8KiB,protected=0",
+    "tpftl:cache=8KiB",
+    "iu:size=16KiB",
+    "dftl:cache=16KiB,entry-bytes=64,unit=16KiB",
+    "tpftl:cache=16KiB,entry-bytes=64,unit=16KiB",
+];
 
 #[test]
 fn every_map_counts_exactly_what_the_table_says() {
     let ftls = ["1r-greedy", "2r++"].map(|name| name.parse().unwrap()).to_vec();
     let mut experiment = experiment(ftls);
-    experiment.drive.mapping = MAPS.parse().unwrap();
+    experiment.drive.mapping = MAPS.join(",").parse().unwrap();
     let result = experiment.run(&mut ()).unwrap();
     let mut found = String::from(
         "# FTL and map: relocations erases trims; write_lookups write_hits; loads update_reads write_backs move_updates \

@@ -1,0 +1,224 @@
+//! What maps keep in memory, in the obvious way.
+
+use crate::map::tpftl::TpftlParameters;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Entries in memory: whether each has changed.
+pub(super) type Held = BTreeMap<u32, bool>;
+
+/// Which entries are in memory. It decides; the twin carries out.
+pub(super) trait Slow: std::fmt::Debug {
+    /// A page is looked up: it is among `held`, or not.
+    fn look_up(&mut self, lpn: u32, following: u32, held: &Held);
+
+    /// The next entry to leave, so that there is room for what comes with `lpn`; none if there is.
+    fn leaves(&mut self, lpn: u32, held: &Held) -> Option<u32>;
+
+    /// What comes with `lpn`, which is the first.
+    fn comes(&mut self, lpn: u32, held: &Held) -> Vec<u32>;
+
+    /// Whether all changed entries of a translation page are written with one of them.
+    fn writes_together(&self) -> bool;
+}
+
+/// Segmented LRU: newest first.
+#[derive(Debug)]
+pub(super) struct SlowLru {
+    pub(super) entries: usize,
+    pub(super) most_protected: usize,
+    pub(super) probation: VecDeque<u32>,
+    pub(super) protected: VecDeque<u32>,
+}
+
+impl Slow for SlowLru {
+    fn look_up(&mut self, lpn: u32, _following: u32, held: &Held) {
+        if !held.contains_key(&lpn) {
+            return;
+        }
+        self.probation.retain(|other| *other != lpn);
+        self.protected.retain(|other| *other != lpn);
+        if self.most_protected == 0 {
+            self.probation.push_front(lpn);
+            return;
+        }
+        self.protected.push_front(lpn);
+        if self.protected.len() > self.most_protected {
+            let oldest = self.protected.pop_back().unwrap();
+            self.probation.push_front(oldest);
+        }
+    }
+
+    fn leaves(&mut self, _lpn: u32, held: &Held) -> Option<u32> {
+        if held.len() < self.entries {
+            return None;
+        }
+        self.probation.pop_back().or_else(|| self.protected.pop_back())
+    }
+
+    fn comes(&mut self, lpn: u32, _held: &Held) -> Vec<u32> {
+        self.probation.push_front(lpn);
+        vec![lpn]
+    }
+
+    fn writes_together(&self) -> bool {
+        false
+    }
+}
+
+/// Entries by translation page.
+#[derive(Debug)]
+pub(super) struct SlowTpftl {
+    pub(super) parameters: TpftlParameters,
+    pub(super) pages: u32,
+    pub(super) entries_per_page: u32,
+    /// Of each entry, the look-ups before its last one, and its place in its node: the lowest leaves first.
+    used: BTreeMap<u32, (u64, i64)>,
+    events: i64,
+    look_ups: u64,
+    following: u32,
+    /// The last page that is to come, and the node that makes room for what comes ahead of need.
+    last: Option<u32>,
+    victim: Option<u32>,
+    is_chosen: bool,
+    nodes: BTreeSet<u32>,
+    change: i64,
+    is_sequential: bool,
+}
+
+impl SlowTpftl {
+    pub(super) fn new(parameters: TpftlParameters, pages: u32, entries_per_page: u32) -> Self {
+        Self {
+            parameters,
+            pages,
+            entries_per_page,
+            used: BTreeMap::new(),
+            events: 0,
+            look_ups: 0,
+            following: 0,
+            last: None,
+            victim: None,
+            is_chosen: false,
+            nodes: BTreeSet::new(),
+            change: 0,
+            is_sequential: false,
+        }
+    }
+
+    fn node(&self, lpn: u32) -> u32 {
+        lpn / self.entries_per_page
+    }
+
+    fn bytes(&self, entries: &BTreeSet<u32>) -> u64 {
+        let nodes: BTreeSet<u32> = entries.iter().map(|lpn| self.node(*lpn)).collect();
+        entries.len() as u64 * u64::from(self.parameters.entry_bytes)
+            + nodes.len() as u64 * u64::from(self.parameters.node_bytes)
+    }
+
+    fn fits(&self, more: impl Iterator<Item = u32>) -> bool {
+        let entries = self.used.keys().copied().chain(more).collect();
+        self.bytes(&entries) <= self.parameters.cache.0
+    }
+
+    /// Takes note of nodes that are new or gone, one after the other.
+    fn count_nodes(&mut self) {
+        let nodes: BTreeSet<u32> = self.used.keys().map(|lpn| self.node(*lpn)).collect();
+        let (more, fewer) =
+            (nodes.difference(&self.nodes).count(), self.nodes.difference(&nodes).count());
+        assert!(more + fewer <= 1, "one at a time");
+        self.change += i64::from(more > 0) - i64::from(fewer > 0);
+        self.nodes = nodes;
+        if self.change == i64::from(self.parameters.threshold) {
+            (self.is_sequential, self.change) = (false, 0);
+        } else if self.change == -i64::from(self.parameters.threshold) {
+            (self.is_sequential, self.change) = (true, 0);
+        }
+    }
+
+    fn coldest(&self) -> Option<u32> {
+        let mut nodes: BTreeMap<u32, (u128, u128)> = BTreeMap::new();
+        for (lpn, (used, _)) in &self.used {
+            let (heat, entries) = nodes.entry(self.node(*lpn)).or_default();
+            (*heat, *entries) = (*heat + u128::from(*used), *entries + 1);
+        }
+        let all = nodes.into_iter();
+        // The first of equal ones: that of the lowest number.
+        all.min_by(|(_, (a, m)), (_, (b, n))| (a * n).cmp(&(b * m))).map(|(node, _)| node)
+    }
+
+    fn take_of(&mut self, node: u32, held: &Held) -> u32 {
+        let of = |lpn: &&u32| **lpn / self.entries_per_page == node;
+        let oldest = |is_clean: bool| {
+            let some = self.used.keys().filter(of).filter(|lpn| !is_clean || !held[*lpn]);
+            some.min_by_key(|lpn| self.used[*lpn].1).copied()
+        };
+        let clean = oldest(true).filter(|_| self.parameters.clean_first);
+        let leaving = clean.or_else(|| oldest(false)).unwrap();
+        self.used.remove(&leaving);
+        self.count_nodes();
+        leaving
+    }
+
+    /// The pages that are wanted with `lpn`, itself included.
+    fn wanted(&self, lpn: u32) -> Vec<u32> {
+        let last = self.last.unwrap();
+        (lpn..=last).filter(|page| !self.used.contains_key(page)).collect()
+    }
+}
+
+impl Slow for SlowTpftl {
+    fn look_up(&mut self, lpn: u32, following: u32, held: &Held) {
+        self.look_ups += 1;
+        self.events += 1;
+        if held.contains_key(&lpn) {
+            self.used.insert(lpn, (self.look_ups, self.events));
+        }
+        (self.following, self.last) = (following, None);
+        (self.victim, self.is_chosen) = (None, false);
+    }
+
+    fn leaves(&mut self, lpn: u32, held: &Held) -> Option<u32> {
+        if self.last.is_none() {
+            let mut run = 0;
+            while run < lpn % self.entries_per_page && self.used.contains_key(&(lpn - run - 1)) {
+                run += 1;
+            }
+            let ahead = if self.parameters.selective && self.is_sequential { run } else { 0 };
+            let own = if self.parameters.by_request { self.following } else { 0 };
+            let end = ((self.node(lpn) + 1) * self.entries_per_page).min(self.pages);
+            self.last = Some((lpn + own.max(ahead)).min(end - 1));
+        }
+        if !self.fits(std::iter::once(lpn)) {
+            let coldest = self.coldest()?;
+            return Some(self.take_of(coldest, held));
+        }
+        if self.fits(self.wanted(lpn).into_iter()) {
+            return None;
+        }
+        if !self.is_chosen {
+            let own = self.node(lpn);
+            self.victim = self.coldest().filter(|coldest| *coldest != own);
+            self.is_chosen = true;
+        }
+        let victim = self.victim.filter(|victim| self.nodes.contains(victim))?;
+        Some(self.take_of(victim, held))
+    }
+
+    fn comes(&mut self, lpn: u32, _held: &Held) -> Vec<u32> {
+        let mut come = Vec::new();
+        for page in self.wanted(lpn) {
+            if page != lpn && !self.fits(std::iter::once(page)) {
+                break;
+            }
+            self.events += 1;
+            let place = if page == lpn { self.events } else { -self.events };
+            self.used.insert(page, (self.look_ups, place));
+            self.count_nodes();
+            come.push(page);
+        }
+        come
+    }
+
+    fn writes_together(&self) -> bool {
+        self.parameters.together
+    }
+}
