@@ -30,6 +30,7 @@ mod pass;
 mod requests;
 mod sequentiality;
 mod sizes;
+mod stack_distances;
 mod temperature;
 mod write_counts;
 
@@ -45,5 +46,6 @@ pub use pass::{Analysis, Extent, Pass, Request, analyze};
 pub use requests::{Operations, RequestCounter, RequestSummary};
 pub use sequentiality::{SequentialCounter, SequentialShare, Sequentiality};
 pub use sizes::{SizeBucket, SizeSummary, Sizes};
+pub use stack_distances::StackDistances;
 pub use temperature::{Temperature, TemperatureBin, TemperatureClass};
 pub use write_counts::{Skew, SkewPoint, Updates, WriteCounts};

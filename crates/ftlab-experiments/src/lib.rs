@@ -6,6 +6,7 @@
 //! - [`advise`]: which FTL, and how much over-provisioning, for a target.
 //! - [`fit`]: which drive has given a series of host and media bytes.
 //! - [`zones`]: which zones a host should write on a drive that has none.
+//! - [`mapping_cache`]: how much memory the map of a drive needs.
 //! - [`load`]: how long requests take, the closer to what a drive can do.
 //! - [`write_results`], [`read_results`]: the result of an experiment in a directory.
 
@@ -19,6 +20,7 @@ pub mod fit;
 mod identity;
 mod kept;
 pub mod load;
+pub mod mapping_cache;
 mod output;
 mod parallel;
 pub mod sweep;

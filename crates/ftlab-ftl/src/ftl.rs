@@ -359,6 +359,18 @@ impl PageBatch {
         PageWrite { hint, ..PageWrite::by_host(self.writes[index], &[]) }
     }
 
+    /// Every page that is written or trimmed, in order.
+    pub fn for_each_page(&self, mut see: impl FnMut(Lpn)) {
+        let mut written = 0;
+        for trim in &self.trims {
+            let before = trim.after_writes as usize;
+            self.writes[written..before].iter().for_each(|lpn| see(*lpn));
+            written = before;
+            (trim.first.0..trim.first.0 + trim.pages).for_each(|lpn| see(Lpn(lpn)));
+        }
+        self.writes[written..].iter().for_each(|lpn| see(*lpn));
+    }
+
     /// Appends a trim.
     pub fn trim(&mut self, first: Lpn, pages: u32) {
         self.trims.push(Trim { after_writes: self.writes.len() as u32, first, pages });

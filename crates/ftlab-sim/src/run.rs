@@ -13,6 +13,7 @@ use crate::result::{
 use crate::threads::Threads;
 use crate::workload::Workload;
 use ftlab_feed::{Brought, Chunk, Feed, FeedError, Hosted, Lifetimes, LookAhead};
+use ftlab_ftl::PageBatch;
 use ftlab_trace::Op;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -64,6 +65,33 @@ impl Prepared {
     /// Prepares all FTLs, and runs them over one pass of the workload.
     pub fn run(self, progress: &mut impl Progress) -> Result<ExperimentResult, SimError> {
         self.run_and_read(progress, |_| ()).map(|(result, ())| result)
+    }
+
+    /// Shows the pages that FTLs would be asked to write and trim, and whether they count, and runs no FTL.
+    pub fn see_pages(
+        self,
+        progress: &mut impl Progress,
+        mut see: impl FnMut(&PageBatch, bool),
+    ) -> Result<(), SimError> {
+        let last = self.feeds.len().saturating_sub(1);
+        for (number, mut feed) in self.feeds.into_iter().enumerate() {
+            let is_workload = number == last;
+            let mut counts = is_workload && self.config.warmup_writes == 0;
+            let phase = if is_workload { Phase::Count } else { Phase::Fill };
+            let mut chunk = Chunk::default();
+            while feed.next_chunk(&mut chunk)? {
+                for segment in chunk.segments() {
+                    see(&segment.batch, counts);
+                    counts |= is_workload && segment.marks.begin;
+                }
+                let (writes, share) = (feed.schedule().done(), feed.share());
+                let status = Status { phase, writes, share, wafs: Vec::new() };
+                if progress.update(&status).is_break() {
+                    return Err(SimError::Stopped);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Runs it, and lets `read` see the FTLs before their results are taken.

@@ -21,6 +21,7 @@ use std::path::PathBuf;
   ftlab advise trace.parquet --target-waf 1.5 --drive \"7.68TB, 7%\"
   ftlab advise zones --zones 1GiB,2GiB,4GiB,8GiB --open 1,4 --drive fdp-a
   ftlab advise trace.parquet --tbw 600 --endurance 3000 --figure trade-off.svg
+  ftlab advise trace.parquet --mapping-cache --figure memory.svg
   ftlab advise zipf:theta=0.9 --logical 1GiB --dwpd 1 --endurance 1000 --ftl 2r++ --ftl hazard
   ftlab advise mixed.fio --logical 1GiB --slo read-p99.9=1ms --load 50k
   ftlab advise trace.parquet --endurance 3000 --daily-writes 1TiB --years 5 --price 0.08")]
@@ -40,7 +41,7 @@ pub(crate) struct AdviseArgs {
     pub(super) drive: DriveArgs,
     #[command(flatten)]
     pub(super) reading: ReadingArgs,
-    /// Plots the trade-off curves to this file, which ends in .svg, .png or .pdf.
+    /// Plots the curves to this file, which ends in .svg, .png or .pdf.
     #[arg(long, value_name = "FILE")]
     pub(super) figure: Option<PathBuf>,
     #[command(flatten)]
@@ -131,6 +132,12 @@ pub(super) struct DriveArgs {
         default_value = "1"
     )]
     pub(super) open: Vec<u32>,
+    /// How much memory the map of the drive needs, if the rest of it is on flash: tries these sizes, or by default all of the
+    /// map, a half, a quarter and so on, with dftl and tpftl. --target-waf is what is to be reached; if it is not given, 5%
+    /// more than with the map in memory.
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', num_args = 0.., require_equals = true,
+          conflicts_with_all = ["class", "zones", "report", "tbw", "dwpd", "slo", "endurance", "daily_writes"])]
+    pub(super) mapping_cache: Option<Vec<ByteSize>>,
     /// Points of the curve: over-provisioning, (physical - logical) / logical, in ascending order; by default
     /// 4%,7%,10%,15%,20%,28%,40%,60%.
     #[arg(long, value_name = "SHARE,...", value_delimiter = ',')]

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod command;
+mod mapping_cache;
 mod zones;
 
 pub(crate) use arguments::AdviseArgs;
@@ -31,6 +32,9 @@ use std::num::NonZeroU32;
 pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     if !args.drive.zones.is_empty() {
         return zones::advise(args);
+    }
+    if let Some(sizes) = &args.drive.mapping_cache {
+        return mapping_cache::advise(args, sizes);
     }
     args.figure.as_deref().map(check).transpose()?;
     args.report.as_deref().map(|path| check_report(1, path)).transpose()?;

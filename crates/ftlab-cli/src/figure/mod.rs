@@ -8,6 +8,7 @@ mod fleet;
 mod heat_map;
 mod inspection;
 mod load;
+mod mapping_cache;
 mod named;
 #[cfg(feature = "print")]
 mod print;
@@ -21,6 +22,7 @@ pub(crate) use flash::write_flash;
 pub(crate) use fleet::{fleet_svg, write_fleet};
 pub(crate) use inspection::{FIGURES, Figure, find};
 pub(crate) use load::{load_svg, write_load};
+pub(crate) use mapping_cache::write_mapping_cache;
 pub(crate) use scoreboard::write_scoreboard;
 pub(crate) use size::FigureSize;
 pub(crate) use trade_off::{trade_off_svg, write_trade_off};

@@ -55,7 +55,8 @@ fn every_ftl_runs_with_every_map_and_tables_name_it() {
     };
     let maps = "--mapping full,dftl:cache=8KiB --mapping tpftl:cache=16KiB";
     let output = run(maps);
-    for name in ["1r-greedy with full", "2r++ with dftl:cache=8KiB", "2r++ with tpftl:cache=16KiB"] {
+    for name in ["1r-greedy with full", "2r++ with dftl:cache=8KiB", "2r++ with tpftl:cache=16KiB"]
+    {
         assert!(output.stdout.contains(&format!("\n{name} ")), "{}", output.stdout);
     }
     let result = run(&format!("{maps} --json")).json();

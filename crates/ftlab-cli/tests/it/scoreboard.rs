@@ -358,6 +358,39 @@ fn advise_refuses_a_trace_that_rewrites_nothing() {
 }
 
 #[test]
+fn advise_tells_how_much_memory_a_map_needs() {
+    let place = Place::new();
+    let run = |rest: &str| {
+        place.ftlab(&format!(
+            "advise hotcold --logical 16MiB --pages-per-block 32 --op 20% --ftl 1r-greedy --once {rest}"
+        ))
+    };
+    let output = run("--mapping-cache --figure memory.svg");
+    for part in ["hits of", "tpftl", "1r-greedy with", "5% of a map in memory", "Rests on"] {
+        assert!(output.stdout.contains(part), "{}{}", output.stdout, output.stderr);
+    }
+    let figure = std::fs::read_to_string(place.path().join("memory.svg")).unwrap();
+    for part in ["found by plain LRU", "1r-greedy, dftl", "write amplification", "4KiB", "32KiB"] {
+        assert!(figure.contains(part), "{part}");
+    }
+    let advice = run("--mapping-cache=8KiB,16KiB --target-waf 20 --json").json();
+    assert_eq!(advice["all_bytes"], 32_768);
+    let curve = &advice["curves"][0];
+    assert_eq!((&curve["map"], &curve["needs_bytes"]), (&"dftl".into(), &8192.into()));
+    let hits = advice["hits"].as_array().unwrap();
+    let share = hits.iter().find(|point| point["cache_bytes"] == 16_384).unwrap()["share"].as_f64();
+    assert_eq!(share, curve["points"][1]["hit_share"].as_f64());
+    for (rest, code, part) in [
+        ("--mapping-cache --op 10%,20%", 2, "give one --op"),
+        ("--mapping-cache=1KiB", 2, "at least one translation page, 4096 bytes"),
+        ("--mapping-cache --tbw 5 --endurance 100", 2, "cannot be used with"),
+    ] {
+        let refused = place.ftlab(&format!("advise hotcold --logical 16MiB {rest}"));
+        refused.fails(code, &[part]);
+    }
+}
+
+#[test]
 fn advise_refuses_targets_that_make_no_sense() {
     let place = Place::new();
     for (arguments, part) in [
