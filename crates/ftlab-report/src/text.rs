@@ -22,9 +22,22 @@ pub(crate) fn script_json(data: &impl Serialize) -> Result<String, serde_json::E
     serde_json::to_string(data).map(|text| text.replace('<', "\\u003c"))
 }
 
+/// The first clause of an answer, which stands large, and the rest.
+pub(crate) fn leading(answer: &str) -> (&str, &str) {
+    let end = [". ", "; "].into_iter().filter_map(|end| answer.find(end)).min();
+    end.map_or((answer, ""), |end| (answer[..=end].trim_end_matches(';'), &answer[end + 2..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_clause_leads() {
+        assert_eq!(leading("It writes 1.5 pages."), ("It writes 1.5 pages.", ""));
+        assert_eq!(leading("It needs 7.5%. So plan."), ("It needs 7.5%.", "So plan."));
+        assert_eq!(leading("It writes 2; it rises. So."), ("It writes 2", "it rises. So."));
+    }
 
     #[test]
     fn numbers_have_five_digits() {

@@ -254,7 +254,7 @@ facts! {
             table(Runs, 120, "settled?", Known),
             report(
                 Runs,
-                130,
+                15,
                 "settled?",
                 "Steady: a run of ten times the length has this value within 3% of WAF - 1; if not, what it has at least or at most",
                 Known

@@ -25,8 +25,8 @@ fn a_page_answers_the_question_and_tells_how_to_ask_it_again() {
     for part in [
         "<h1 id=\"question\">How much do 1r-greedy and 2r++ amplify the writes of zipf:theta=0.9?</h1>",
         "2r++ writes ",
-        "<code id=\"command\">ftlab run zipf:theta=0.9 --logical 16MiB",
-        "--report page.html --quiet</code>",
+        "<code id=\"command\">ftlab run zipf:theta=0.9 <span>--logical</span> 16MiB",
+        "<span>--report</span> page.html <span>--quiet</span></code>",
         "20% requested, 20.31% actual",
         "second-chance",
     ] {

@@ -750,9 +750,13 @@ fn loads_have_a_table_a_figure_and_json() {
     assert!(figure.contains("99.9th percentile of writes"));
     assert_eq!(place.ftlab(&format!("{run} --load 0.5..0.9 --report load.html")).code, 0);
     let page = std::fs::read_to_string(place.path().join("load.html")).unwrap();
-    for part in
-        ["Load and latency", "<svg", "1r-greedy can do", "p99.9 of writes", "--load 0.5..0.9"]
-    {
+    for part in [
+        "Load and latency",
+        "<svg",
+        "1r-greedy can do",
+        "p99.9 of writes",
+        "<span>--load</span> 0.5..0.9",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     let curves = place.ftlab(&format!("{run} --load 0.3,0.9 --json")).json()["curves"].clone();
