@@ -9,6 +9,7 @@ PYTHON ?= python3
 VENV := target/python
 STREAM ?= 1GB
 WRITES ?= 3000000
+BOARD := tpcc-mariadb linkbench-mariadb pgbench-postgresql ycsb-rocksdb fio-zipf-0.5 fio-zipf-0.9 fio-zipf-1.1
 PROGRAM ?= fio file-systems clients power-cuts full-disk long-run sqlite postgresql mariadb tenants rocksdb
 TARGET ?= drive
 PREFIX ?= /usr/local
@@ -213,8 +214,8 @@ crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each famil
 fault-tests: ## puts one fault at a time everywhere on drives of every FTL, and every choice of every parameter under loads; an hour
 	$(CARGO) test --release --locked --package ftlab-drive --test it -- faults:: choices:: --include-ignored --nocapture
 
-scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/scoreboard.md); resumes a stopped run (WRITES=...)
-	$(FTLAB) compare $(FTLAB_SHARED)/traces/*.parquet --fill none,sequential --pages-per-block 512 --ignore-trims --writes $(WRITES) --baseline rivals --out target/scoreboard
+scoreboard: build ## runs all FTLs on seven captured traces of FTLAB_SHARED (docs/scoreboard.md); resumes a stopped run (WRITES=...)
+	$(FTLAB) compare $(BOARD:%=$(FTLAB_SHARED)/traces/%.parquet) --fill none,sequential --pages-per-block 512 --ignore-trims --writes $(WRITES) --baseline rivals --out target/scoreboard
 
 golden: ## rewrites the golden counters of all FTLs and the versions of what decides; check the diff
 	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test it -- golden_counters::
