@@ -141,7 +141,7 @@ ftlab.skewChart = (workloads) => {
   const line = (run) => (run.skew?.length ? { xs: run.skew.map(([pages]) => pages), ys: run.skew.map(([, writes]) => writes) } : null);
   const share = (of) => ({ text: (value) => `${ftlab.digits(100 * value, 3)}%`, ...of });
   ftlab.lineChart("skew", "Share of the page writes that go to the most-written pages", line, {
-    x: share({ label: "pages written at all, the most-written first", title: (x) => `${ftlab.digits(100 * x, 3)}% of the pages written` }),
+    x: share({ label: "pages written, the most-written first", title: (x) => `${ftlab.digits(100 * x, 3)}% of the pages written` }),
     y: share({ label: "share of page writes", range: () => [0, 1] }),
     runs: workloads.some(line) ? [...workloads, even] : [],
   });

@@ -105,7 +105,7 @@ fn series(workloads: &[Named<'_>], points: impl Fn(&Inspection) -> Vec<(f64, f64
 }
 
 fn skew(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
-    let x = Axis::shares("pages written at all, the most-written first");
+    let x = Axis::shares("pages written, the most-written first");
     let curves = series(workloads, |found| {
         let curve = found.skew.curve.iter().map(|point| (point.pages, point.writes));
         std::iter::once((0.0, 0.0)).chain(curve).collect()

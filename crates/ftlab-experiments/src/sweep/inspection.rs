@@ -194,7 +194,7 @@ impl Numbers for Inspected {
         let Some(found) = self.0.get(&point.run) else { return Ok(None) };
         let (x, y, points): (_, _, Vec<(f64, f64)>) = match name {
             "skew" => (
-                ("pages written at all, the most-written first", AxisKind::Shares),
+                ("pages written, the most-written first", AxisKind::Shares),
                 ("page writes", AxisKind::Shares),
                 std::iter::once((0.0, 0.0))
                     .chain(found.skew.curve.iter().map(|point| (point.pages, point.writes)))
