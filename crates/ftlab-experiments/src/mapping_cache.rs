@@ -304,6 +304,6 @@ mod tests {
     fn a_size_below_a_translation_page_is_refused() {
         let small = MapQuestion { sizes: vec![ByteSize(256)], ..question("hotcold") };
         let error = small.answer(1).unwrap_err().to_string();
-        assert!(error.contains("at least one translation page, 512 bytes"), "{error}");
+        assert!(error.contains("at least one translation page of 512 bytes"), "{error}");
     }
 }

@@ -290,7 +290,7 @@ mod tests {
             ),
             (in_units, "leave out --faults, or units"),
             (told, "how long units live, as oracle-rate is told of pages, is not known"),
-            (|of| of.drive.page_bytes = 8192, "at least one translation page, 8192 bytes"),
+            (|of| of.drive.page_bytes = 8192, "at least one translation page of 8192 bytes"),
         ];
         for (change, part) in refused {
             let error = error(change);

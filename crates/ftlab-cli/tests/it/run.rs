@@ -110,7 +110,7 @@ fn units_are_rewritten_in_whole_unless_a_request_covers_them() {
         ("iu:size=24KiB", "is not 6 pages, which divide blocks of 64 pages"),
         (
             "dftl:cache=8KiB,unit=16KiB",
-            "cache=8KiB is not a size of at least one translation page, 16384 bytes",
+            "cache=8KiB is not a size of at least one translation page of 16384 bytes",
         ),
     ] {
         run(mapping, "").fails(2, &[message]);

@@ -382,7 +382,7 @@ fn advise_tells_how_much_memory_a_map_needs() {
     assert_eq!(share, curve["points"][1]["hit_share"].as_f64());
     for (rest, code, part) in [
         ("--mapping-cache --op 10%,20%", 2, "give one --op"),
-        ("--mapping-cache=1KiB", 2, "at least one translation page, 4096 bytes"),
+        ("--mapping-cache=1KiB", 2, "at least one translation page of 4096 bytes"),
         ("--mapping-cache --tbw 5 --endurance 100", 2, "cannot be used with"),
     ] {
         let refused = place.ftlab(&format!("advise hotcold --logical 16MiB {rest}"));

@@ -3,15 +3,41 @@
 use ftlab_flash::Lpn;
 use ftlab_spec::{ByteSize, Parameters};
 
+/// Where an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// In memory.
+    Here,
+    /// In memory, in a translation page, from which it is to be loaded.
+    InPage,
+    /// In its translation page on flash.
+    Nowhere,
+}
+
+/// A translation page that has to be written, since changed entries of it leave memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WriteBack {
+    pub(crate) page: u32,
+    /// Whether all of it is in memory, so that it need not be read before.
+    pub(crate) is_whole: bool,
+}
+
+impl WriteBack {
+    /// A page of which some entries are in memory.
+    pub(crate) fn in_part(page: u32) -> Self {
+        Self { page, is_whole: false }
+    }
+}
+
 /// Which entries of a map are in memory. It decides; `PagedMap` carries out.
 pub(crate) trait Map: Send {
     /// The place of `lpn` is asked for, and of the `following` pages after it later, which the same request needs:
-    /// whether its entry is in memory.
-    fn look_up(&mut self, lpn: Lpn, following: u32) -> bool;
+    /// where its entry is.
+    fn look_up(&mut self, lpn: Lpn, following: u32) -> Found;
 
     /// Drops entries until there is room for those that come with `lpn`, or until some that changed have to be written
-    /// back: the number of their translation page. It is asked again until it returns none.
-    fn make_room(&mut self, lpn: Lpn) -> Option<u32>;
+    /// back. It is asked again until it returns none.
+    fn make_room(&mut self, lpn: Lpn) -> Option<WriteBack>;
 
     /// The entry of `lpn` comes into memory, where there is room for it, and what it brings along of its translation
     /// page.
@@ -29,8 +55,9 @@ pub(crate) trait Map: Send {
     /// Bytes of memory that are taken here.
     fn memory_bytes(&self) -> usize;
 
-    /// Fetches what will be asked about a page soon.
-    fn fetch_ahead(&self, lpn: Lpn);
+    /// Fetches what will be asked about three pages, the first of which comes soonest, as far as it was fetched before
+    /// where that is.
+    fn fetch_ahead(&self, pages: [Lpn; 3]);
 
     /// Verifies its own invariants; the message says what is broken.
     fn check(&self) -> Result<(), String>;
@@ -42,6 +69,9 @@ pub(super) trait OnFlash: Parameters + Copy {
 
     /// Whether it asks which pages are of one request.
     const ASKS_FOR_REQUESTS: bool = false;
+
+    /// Translation pages that the memory has to be as large as.
+    const PAGES_MIN: u64 = 1;
 
     /// Bytes of memory that it takes in a drive, the directory of translation pages not included.
     fn cache(&mut self) -> &mut ByteSize;

@@ -15,7 +15,7 @@
 //! Gupta, Kim, Urgaonkar, "DFTL: A Flash Translation Layer Employing Demand-based Selective Caching of Page-level
 //! Address Mappings", ASPLOS 2009, section 3.
 
-use crate::map::contract::{Map, OnFlash};
+use crate::map::contract::{Found, Map, OnFlash, WriteBack};
 use crate::map::lru::SegmentedLru;
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
@@ -71,16 +71,16 @@ impl Dftl {
 }
 
 impl Map for Dftl {
-    fn look_up(&mut self, lpn: Lpn, _following: u32) -> bool {
-        self.cache.touch(lpn)
+    fn look_up(&mut self, lpn: Lpn, _following: u32) -> Found {
+        if self.cache.touch(lpn) { Found::Here } else { Found::Nowhere }
     }
 
-    fn make_room(&mut self, _lpn: Lpn) -> Option<u32> {
+    fn make_room(&mut self, _lpn: Lpn) -> Option<WriteBack> {
         if !self.cache.is_full() {
             return None;
         }
         let (dropped, is_changed) = self.cache.drop_oldest()?;
-        is_changed.then_some(dropped.0 / self.entries_per_page)
+        is_changed.then(|| WriteBack::in_part(dropped.0 / self.entries_per_page))
     }
 
     fn load(&mut self, lpn: Lpn) {
@@ -99,8 +99,8 @@ impl Map for Dftl {
         self.cache.bytes()
     }
 
-    fn fetch_ahead(&self, lpn: Lpn) {
-        self.cache.fetch_ahead(lpn);
+    fn fetch_ahead(&self, pages: [Lpn; 3]) {
+        self.cache.fetch_ahead(pages);
     }
 
     fn check(&self) -> Result<(), String> {

@@ -1,17 +1,17 @@
 //! A map that is in memory as a whole.
 
-use crate::map::contract::Map;
+use crate::map::contract::{Found, Map, WriteBack};
 use ftlab_flash::Lpn;
 
 /// Every entry is at hand.
 pub(super) struct InMemory;
 
 impl Map for InMemory {
-    fn look_up(&mut self, _lpn: Lpn, _following: u32) -> bool {
-        true
+    fn look_up(&mut self, _lpn: Lpn, _following: u32) -> Found {
+        Found::Here
     }
 
-    fn make_room(&mut self, _lpn: Lpn) -> Option<u32> {
+    fn make_room(&mut self, _lpn: Lpn) -> Option<WriteBack> {
         None
     }
 
@@ -31,7 +31,7 @@ impl Map for InMemory {
         0
     }
 
-    fn fetch_ahead(&self, _lpn: Lpn) {}
+    fn fetch_ahead(&self, _pages: [Lpn; 3]) {}
 
     fn check(&self) -> Result<(), String> {
         Ok(())

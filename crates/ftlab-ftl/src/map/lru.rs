@@ -113,6 +113,11 @@ impl SegmentedLru {
         let Entry { page, is_changed, .. } = self.entries[entry as usize];
         self.entry_of[page as usize] = NONE;
         self.unused.push(entry);
+        // The one after it leaves soon.
+        if let Some(next) = self.entries.get(self.probation.oldest as usize) {
+            memory::prefetch(&self.entry_of, next.page as usize);
+            memory::prefetch(&self.entries, next.newer as usize);
+        }
         Some((Lpn(page), is_changed))
     }
 
@@ -122,15 +127,36 @@ impl SegmentedLru {
         entry.map(|entry| entry.is_changed = true).is_some()
     }
 
+    /// Whether there is an entry for `page`.
+    pub(super) fn holds(&self, page: Lpn) -> bool {
+        self.entry_of[page.index()] != NONE
+    }
+
+    /// The entry of `page`, if there is one, has not changed any more.
+    pub(super) fn clean(&mut self, page: Lpn) {
+        let entry = self.entry_of.get(page.index()).copied().unwrap_or(NONE);
+        if let Some(entry) = self.entries.get_mut(entry as usize) {
+            entry.is_changed = false;
+        }
+    }
+
     /// Whether the entry of `page` has changed; no, if it has none.
     pub(super) fn is_changed(&self, page: Lpn) -> bool {
         let entry = self.entries.get(self.entry_of[page.index()] as usize);
         entry.is_some_and(|entry| entry.is_changed)
     }
 
-    /// Fetches where the entry of a page is.
-    pub(super) fn fetch_ahead(&self, page: Lpn) {
-        memory::prefetch(&self.entry_of, page.index());
+    /// Fetches where the entry of the last page is, the entry of the second, and the neighbours of that of the first.
+    pub(super) fn fetch_ahead(&self, [nearest, near, far]: [Lpn; 3]) {
+        memory::prefetch(&self.entry_of, far.index());
+        if let Some(entry) = self.entry_of.get(near.index()) {
+            memory::prefetch(&self.entries, *entry as usize);
+        }
+        let entry = self.entry_of.get(nearest.index());
+        if let Some(of) = entry.and_then(|entry| self.entries.get(*entry as usize)) {
+            memory::prefetch(&self.entries, of.newer as usize);
+            memory::prefetch(&self.entries, of.older as usize);
+        }
     }
 
     /// Bytes of memory that it takes.

@@ -1,5 +1,6 @@
 //! Maps by name.
 
+use crate::map::cdftl::CdftlParameters;
 use crate::map::contract::{Map, OnFlash};
 use crate::map::dftl::DftlParameters;
 use crate::map::tpftl::TpftlParameters;
@@ -32,6 +33,7 @@ enum Kept {
     /// All of it.
     Full,
     Dftl(DftlParameters),
+    Cdftl(CdftlParameters),
     Tpftl(TpftlParameters),
 }
 
@@ -41,6 +43,7 @@ macro_rules! on_flash {
         match $kept {
             Kept::Full => None,
             Kept::Dftl($of) => Some($of_any),
+            Kept::Cdftl($of) => Some($of_any),
             Kept::Tpftl($of) => Some($of_any),
         }
     };
@@ -149,10 +152,12 @@ impl Mapping {
         let mut kept = self.kept;
         let Some(cache) = on_flash!(&mut kept, map => *map.cache()) else { return Ok(config) };
         let (engine_page, units) = (config.geometry.page_bytes(), self.unit.is_some());
-        if cache.0 < u64::from(engine_page) {
+        let pages = on_flash!(&self.kept, map => pages_min(map)).unwrap_or(0);
+        if cache.0 < pages * u64::from(engine_page) {
             let of_unit = if units { ", which has the size of a unit" } else { "" };
             let expects = format!(
-                "a size of at least one translation page, {engine_page} bytes{of_unit}; give cache=2MiB"
+                "a size of at least {} of {engine_page} bytes{of_unit}; give cache=2MiB",
+                if pages == 1 { "one translation page" } else { "two translation pages" }
             );
             return Err(self.refuse("cache", &cache.to_string(), expects));
         }
@@ -208,9 +213,16 @@ impl FromStr for Mapping {
                 ftlab_spec::NoParameters::from_spec(&spec).map(|_| Kept::Full)?
             }
             DftlParameters::NAME => Kept::Dftl(of(&spec)?),
+            CdftlParameters::NAME => Kept::Cdftl(of(&spec)?),
             TpftlParameters::NAME => Kept::Tpftl(of(&spec)?),
             _ => {
-                let known = ["full", IU[0], DftlParameters::NAME, TpftlParameters::NAME];
+                let known = [
+                    "full",
+                    IU[0],
+                    DftlParameters::NAME,
+                    CdftlParameters::NAME,
+                    TpftlParameters::NAME,
+                ];
                 return Err(SpecError::UnknownName {
                     kind: "mapping",
                     name: spec.name,
@@ -225,6 +237,10 @@ impl FromStr for Mapping {
         }
         Ok(Self { kept, unit })
     }
+}
+
+fn pages_min<T: OnFlash>(_: &T) -> u64 {
+    T::PAGES_MIN
 }
 
 /// The size of units that is given, which is no parameter of the map itself.
@@ -309,8 +325,9 @@ mod tests {
             assert!(error.contains(part), "{text}: {error}");
         }
         for (text, part) in [
-            ("dftl:cache=2KiB", "at least one translation page, 4096 bytes; give"),
+            ("dftl:cache=2KiB", "at least one translation page of 4096 bytes; give"),
             ("dftl:cache=8KiB,unit=16KiB", "16384 bytes, which has the size of a unit; give"),
+            ("cdftl:cache=4KiB", "at least two translation pages of 4096 bytes; give"),
             ("iu:size=4KiB", "size=4KiB is not several pages of 4096 bytes"),
             ("iu:size=2KiB", "size=2KiB is not several pages"),
             ("iu:size=10000", "is not several pages"),

@@ -19,6 +19,7 @@
 //! What is in memory is decided by a `Map`, a file of its own; `paged.rs` carries it out. What an entry tells the place
 //! of is a page, or a unit of several (`units.rs`). An FTL whose map is in memory as a whole, by pages, has none of this.
 
+mod cdftl;
 mod coldest;
 mod contract;
 mod dftl;
@@ -39,6 +40,7 @@ mod units;
 mod units_twin;
 mod watch;
 
+pub use cdftl::CdftlParameters;
 pub use dftl::DftlParameters;
 pub use mapping::Mapping;
 pub(crate) use paged::PagedMap;

@@ -1,6 +1,6 @@
 //! A page-mapped FTL whose map is on flash, or by units.
 
-use crate::map::contract::Map;
+use crate::map::contract::{Found, Map, WriteBack};
 use crate::map::in_memory::InMemory;
 use crate::map::mapping::Mapping;
 use crate::map::stream::MapStream;
@@ -15,8 +15,9 @@ use crate::{
 use ftlab_flash::{Flash, Lpn, Page, Ppn};
 use std::ops::Range;
 
-/// How many writes ahead what is asked about a page is fetched: of its old version, and before.
-const FETCH_AHEAD: [usize; 2] = [12, 24];
+/// How many writes ahead what is asked about a page is fetched: what its entry refers to, its entry and its old version,
+/// and before that where these are.
+const FETCH_AHEAD: [usize; 3] = [6, 12, 24];
 
 /// A page-mapped FTL whose pages are units, and which part of its map is in memory.
 pub(crate) struct PagedMap<F, O> {
@@ -146,18 +147,21 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
 
     /// Brings the entry of unit `lpn` into memory; whether it was there.
     fn look_up(&mut self, lpn: Lpn, following: u32) -> Result<bool, ErrorOf<Self>> {
-        if self.map.look_up(lpn, following) {
+        let found = self.map.look_up(lpn, following);
+        if found == Found::Here {
             return Ok(true);
         }
-        while let Some(page) = self.map.make_room(lpn) {
+        while let Some(written) = self.map.make_room(lpn) {
             self.counts.write_backs += 1;
-            self.update(page)?;
+            self.update(written)?;
             self.settle()?;
         }
-        let page = self.map_page(lpn.0 / self.entries_per_page);
-        self.counts.loads += u64::from(self.ftl.read_map_page(page)?);
+        if found == Found::Nowhere {
+            let page = self.map_page(lpn.0 / self.entries_per_page);
+            self.counts.loads += u64::from(self.ftl.read_map_page(page)?);
+        }
         self.map.load(lpn);
-        Ok(false)
+        Ok(found == Found::InPage)
     }
 
     fn look_up_to_write(&mut self, lpn: Lpn, following: u32) -> Result<(), ErrorOf<Self>> {
@@ -173,11 +177,13 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         Lpn(self.host_units + page)
     }
 
-    /// Writes a translation page with a part of its entries changed; what it has of the others is read.
-    fn update(&mut self, page: u32) -> Result<(), ErrorOf<Self>> {
+    /// Writes a translation page; what is not in memory of it is read before.
+    fn update(&mut self, WriteBack { page, is_whole }: WriteBack) -> Result<(), ErrorOf<Self>> {
         self.map.written(page);
         let page = self.map_page(page);
-        self.counts.update_reads += u64::from(self.ftl.read_map_page(page)?);
+        if !is_whole {
+            self.counts.update_reads += u64::from(self.ftl.read_map_page(page)?);
+        }
         self.ftl.write_map_page(page)
     }
 
@@ -210,7 +216,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         pages.dedup();
         let settled = pages.iter().try_for_each(|page| {
             self.counts.move_updates += 1;
-            self.update(*page)
+            self.update(WriteBack::in_part(*page))
         });
         self.pages = pages;
         settled
@@ -289,7 +295,7 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
 
     fn fetch_ahead(&self, near: Lpn, far: Lpn) {
         let [near, far] = [near, far].map(|page| Lpn(self.units.of(page.0).0));
-        self.map.fetch_ahead(far);
+        self.map.fetch_ahead([near, near, far]);
         self.ftl.fetch_ahead(near, far);
     }
 
@@ -387,8 +393,11 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     #[inline]
     fn fetch_of(&self, pages: &[Lpn], index: usize) {
         let ahead = FETCH_AHEAD.map(|ahead| pages.get(index + ahead));
-        if let [Some(&near), Some(&far)] = ahead {
-            self.fetch_ahead(near, far);
+        if let [Some(&nearest), Some(&near), Some(&far)] = ahead {
+            let [nearest, near, far] =
+                [nearest, near, far].map(|page| Lpn(self.units.of(page.0).0));
+            self.map.fetch_ahead([nearest, near, far]);
+            self.ftl.fetch_ahead(near, far);
         }
     }
 }

@@ -1,18 +1,35 @@
 //! What maps keep in memory, in the obvious way.
 
+use crate::map::cdftl::CdftlParameters;
 use crate::map::tpftl::TpftlParameters;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Entries in memory: whether each has changed.
 pub(super) type Held = BTreeMap<u32, bool>;
 
+/// Entries that leave, and the translation page that is written for them.
+#[derive(Debug, Default)]
+pub(super) struct Leaving {
+    pub(super) entries: Vec<u32>,
+    pub(super) writes: Option<u32>,
+    /// Whether what stays of its changed entries is written, too.
+    pub(super) together: bool,
+    /// Whether it is written without being read.
+    pub(super) is_whole: bool,
+}
+
 /// Which entries are in memory. It decides; the twin carries out.
 pub(super) trait Slow: std::fmt::Debug {
     /// A page is looked up: it is among `held`, or not.
     fn look_up(&mut self, lpn: u32, following: u32, held: &Held);
 
-    /// The next entry to leave, so that there is room for what comes with `lpn`; none if there is.
-    fn leaves(&mut self, lpn: u32, held: &Held) -> Option<u32>;
+    /// What leaves next, so that there is room for what comes with `lpn`; none if there is.
+    fn leaves(&mut self, lpn: u32, held: &Held) -> Option<Leaving>;
+
+    /// Whether `lpn`, which is among `held`, has to be loaded all the same.
+    fn is_in_page(&self, _lpn: u32) -> bool {
+        false
+    }
 
     /// What comes with `lpn`, which is the first.
     fn comes(&mut self, lpn: u32, held: &Held) -> Vec<u32>;
@@ -21,10 +38,17 @@ pub(super) trait Slow: std::fmt::Debug {
     fn writes_together(&self) -> bool;
 }
 
+/// A single entry that leaves.
+fn one(leaving: u32, entries_per_page: u32, held: &Held, together: bool) -> Leaving {
+    let writes = held[&leaving].then_some(leaving / entries_per_page);
+    Leaving { entries: vec![leaving], writes, together, is_whole: false }
+}
+
 /// Segmented LRU: newest first.
 #[derive(Debug)]
 pub(super) struct SlowLru {
     pub(super) entries: usize,
+    pub(super) entries_per_page: u32,
     pub(super) most_protected: usize,
     pub(super) probation: VecDeque<u32>,
     pub(super) protected: VecDeque<u32>,
@@ -48,11 +72,12 @@ impl Slow for SlowLru {
         }
     }
 
-    fn leaves(&mut self, _lpn: u32, held: &Held) -> Option<u32> {
+    fn leaves(&mut self, _lpn: u32, held: &Held) -> Option<Leaving> {
         if held.len() < self.entries {
             return None;
         }
-        self.probation.pop_back().or_else(|| self.protected.pop_back())
+        let leaving = self.probation.pop_back().or_else(|| self.protected.pop_back())?;
+        Some(one(leaving, self.entries_per_page, held, false))
     }
 
     fn comes(&mut self, lpn: u32, _held: &Held) -> Vec<u32> {
@@ -176,7 +201,8 @@ impl Slow for SlowTpftl {
         (self.victim, self.is_chosen) = (None, false);
     }
 
-    fn leaves(&mut self, lpn: u32, held: &Held) -> Option<u32> {
+    fn leaves(&mut self, lpn: u32, held: &Held) -> Option<Leaving> {
+        let together = self.parameters.together;
         if self.last.is_none() {
             let mut run = 0;
             while run < lpn % self.entries_per_page && self.used.contains_key(&(lpn - run - 1)) {
@@ -189,7 +215,8 @@ impl Slow for SlowTpftl {
         }
         if !self.fits(std::iter::once(lpn)) {
             let coldest = self.coldest()?;
-            return Some(self.take_of(coldest, held));
+            let leaving = self.take_of(coldest, held);
+            return Some(one(leaving, self.entries_per_page, held, together));
         }
         if self.fits(self.wanted(lpn).into_iter()) {
             return None;
@@ -200,7 +227,8 @@ impl Slow for SlowTpftl {
             self.is_chosen = true;
         }
         let victim = self.victim.filter(|victim| self.nodes.contains(victim))?;
-        Some(self.take_of(victim, held))
+        let leaving = self.take_of(victim, held);
+        Some(one(leaving, self.entries_per_page, held, together))
     }
 
     fn comes(&mut self, lpn: u32, _held: &Held) -> Vec<u32> {
@@ -220,5 +248,107 @@ impl Slow for SlowTpftl {
 
     fn writes_together(&self) -> bool {
         self.parameters.together
+    }
+}
+
+/// Entries, and translation pages; newest first.
+#[derive(Debug)]
+pub(super) struct SlowCdftl {
+    pub(super) pages_most: usize,
+    pub(super) entries_most: usize,
+    pub(super) host_pages: u32,
+    pub(super) entries_per_page: u32,
+    entries: VecDeque<u32>,
+    pages: VecDeque<u32>,
+    /// Entries whose page tells of their change.
+    noted: BTreeSet<u32>,
+}
+
+impl SlowCdftl {
+    pub(super) fn new(of: CdftlParameters, host_pages: u32, entries_per_page: u32) -> Self {
+        let [pages, entries] = of.room(entries_per_page);
+        Self {
+            pages_most: pages.min(host_pages.div_ceil(entries_per_page)) as usize,
+            entries_most: entries.min(host_pages) as usize,
+            host_pages,
+            entries_per_page,
+            entries: VecDeque::new(),
+            pages: VecDeque::new(),
+            noted: BTreeSet::new(),
+        }
+    }
+
+    fn page(&self, lpn: u32) -> u32 {
+        lpn / self.entries_per_page
+    }
+
+    /// Its page tells of its change, if it has changed.
+    fn note(&mut self, lpn: u32, held: &Held) {
+        if held[&lpn] {
+            self.noted.insert(lpn);
+        }
+    }
+
+    /// The pages of a translation page.
+    fn all_of(&self, page: u32) -> impl Iterator<Item = u32> + use<> {
+        let first = page * self.entries_per_page;
+        first..(first + self.entries_per_page).min(self.host_pages)
+    }
+}
+
+impl Slow for SlowCdftl {
+    fn look_up(&mut self, lpn: u32, _following: u32, _held: &Held) {
+        if let Some(at) = self.entries.iter().position(|other| *other == lpn) {
+            self.entries.remove(at);
+            self.entries.push_front(lpn);
+        } else if let Some(at) = self.pages.iter().position(|other| *other == self.page(lpn)) {
+            self.pages.remove(at);
+            self.pages.push_front(self.page(lpn));
+        }
+    }
+
+    fn is_in_page(&self, lpn: u32) -> bool {
+        !self.entries.contains(&lpn)
+    }
+
+    fn leaves(&mut self, lpn: u32, held: &Held) -> Option<Leaving> {
+        if !self.pages.contains(&self.page(lpn)) && self.pages.len() == self.pages_most {
+            let page = self.pages.pop_back()?;
+            let own: Vec<u32> =
+                self.all_of(page).filter(|lpn| !self.entries.contains(lpn)).collect();
+            // What has changed among the entries does not make the page a changed one.
+            let noted = self.all_of(page).any(|lpn| self.noted.contains(&lpn) && held[&lpn]);
+            let is_changed = noted || own.iter().any(|lpn| held[lpn]);
+            self.all_of(page).for_each(|lpn| {
+                self.noted.remove(&lpn);
+            });
+            let writes = is_changed.then_some(page);
+            return Some(Leaving { entries: own, writes, together: true, is_whole: true });
+        }
+        if self.entries.len() < self.entries_most {
+            return None;
+        }
+        let leaving = self.entries.pop_back()?;
+        if self.pages.contains(&self.page(leaving)) {
+            self.note(leaving, held);
+            return Some(Leaving::default());
+        }
+        Some(one(leaving, self.entries_per_page, held, false))
+    }
+
+    fn comes(&mut self, lpn: u32, held: &Held) -> Vec<u32> {
+        self.entries.push_front(lpn);
+        let page = self.page(lpn);
+        if self.pages.contains(&page) {
+            self.note(lpn, held);
+            return Vec::new();
+        }
+        self.pages.push_front(page);
+        let others = self.all_of(page).filter(|other| !held.contains_key(other));
+        others.collect()
+    }
+
+    fn writes_together(&self) -> bool {
+        false
     }
 }

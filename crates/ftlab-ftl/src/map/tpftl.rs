@@ -32,7 +32,7 @@
 
 use crate::ensure::ensure;
 use crate::map::coldest::Coldest;
-use crate::map::contract::{Map, OnFlash};
+use crate::map::contract::{Found, Map, OnFlash, WriteBack};
 use crate::memory;
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
@@ -222,8 +222,8 @@ impl Tpftl {
         }
     }
 
-    /// Drops an entry of `node`; the node, if it has to be written.
-    fn drop_of(&mut self, node: u32) -> Option<u32> {
+    /// Drops an entry of `node`; what has to be written for it.
+    fn drop_of(&mut self, node: u32) -> Option<WriteBack> {
         let of = self.nodes[node as usize];
         let mut entry = of.oldest;
         if self.parameters.clean_first && of.changed < of.entries {
@@ -236,7 +236,7 @@ impl Tpftl {
         if is_changed && self.parameters.together {
             self.clean(node);
         }
-        is_changed.then_some(node)
+        is_changed.then(|| WriteBack::in_part(node))
     }
 
     /// Its entries are as their translation page has them.
@@ -332,12 +332,12 @@ impl Tpftl {
 }
 
 impl Map for Tpftl {
-    fn look_up(&mut self, lpn: Lpn, following: u32) -> bool {
+    fn look_up(&mut self, lpn: Lpn, following: u32) -> Found {
         self.look_ups += 1;
         let entry = self.entry_of[lpn.index()];
         if entry == NONE {
             self.plan = Plan { following, ..Plan::default() };
-            return false;
+            return Found::Nowhere;
         }
         let node = self.node_of(lpn.0);
         self.unlink(node, entry);
@@ -345,10 +345,10 @@ impl Map for Tpftl {
         let used = std::mem::replace(&mut self.entries[entry as usize].used, self.look_ups);
         self.nodes[node as usize].heat += self.look_ups - used;
         self.warm(node);
-        true
+        Found::Here
     }
 
-    fn make_room(&mut self, lpn: Lpn) -> Option<u32> {
+    fn make_room(&mut self, lpn: Lpn) -> Option<WriteBack> {
         let node = self.node_of(lpn.0);
         let last = match self.plan.wanted {
             Some(last) => last,
@@ -422,8 +422,16 @@ impl Map for Tpftl {
             + self.coldest.memory_bytes()
     }
 
-    fn fetch_ahead(&self, lpn: Lpn) {
-        memory::prefetch(&self.entry_of, lpn.index());
+    fn fetch_ahead(&self, [nearest, near, far]: [Lpn; 3]) {
+        memory::prefetch(&self.entry_of, far.index());
+        if let Some(entry) = self.entry_of.get(near.index()) {
+            memory::prefetch(&self.entries, *entry as usize);
+        }
+        let entry = self.entry_of.get(nearest.index());
+        if let Some(of) = entry.and_then(|entry| self.entries.get(*entry as usize)) {
+            memory::prefetch(&self.entries, of.newer as usize);
+            memory::prefetch(&self.entries, of.older as usize);
+        }
     }
 
     fn check(&self) -> Result<(), String> {

@@ -3,7 +3,7 @@
 //! Translation pages have contents here. Whatever comes into memory from flash is compared with where pages are.
 
 use crate::MapCounts;
-use crate::map::slow::{Held, Slow};
+use crate::map::slow::{Held, Leaving, Slow};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// A block, and a page in it.
@@ -122,23 +122,30 @@ impl Twin {
         let Some(mut cache) = self.cache.take() else { return true };
         cache.look_up(lpn, following, &self.held);
         let was_there = self.held.contains_key(&lpn);
-        if was_there {
+        if was_there && !cache.is_in_page(lpn) {
             self.cache = Some(cache);
             return true;
         }
-        while let Some(leaving) = cache.leaves(lpn, &self.held) {
-            let entry = self.cached.remove(&leaving).unwrap();
-            let is_changed = self.held.remove(&leaving).unwrap();
+        while let Some(Leaving { entries, writes, together, is_whole }) =
+            cache.leaves(lpn, &self.held)
+        {
+            let mut written = Vec::new();
+            for leaving in entries {
+                let entry = self.cached.remove(&leaving).unwrap();
+                if self.held.remove(&leaving).unwrap() || is_whole {
+                    written.push((leaving, entry));
+                }
+            }
             self.cache = Some(cache);
-            if is_changed {
+            if let Some(page) = writes {
                 self.counts.write_backs += 1;
-                self.update(leaving / self.shape.entries_per_page, vec![(leaving, entry)]);
+                self.update(page, written, together, is_whole);
                 self.settle();
             }
             cache = self.cache.take().unwrap();
         }
         let content = self.contents.get(&(lpn / self.shape.entries_per_page));
-        self.counts.loads += u64::from(content.is_some());
+        self.counts.loads += u64::from(content.is_some() && !was_there);
         let come = cache.comes(lpn, &self.held);
         for page in come {
             let entry = content.and_then(|content| content.get(&page).copied()).flatten();
@@ -147,13 +154,19 @@ impl Twin {
             self.held.insert(page, false);
         }
         self.cache = Some(cache);
-        false
+        was_there
     }
 
     /// Reads, changes and writes a translation page.
-    fn update(&mut self, page: u32, mut entries: Vec<(u32, Option<Place>)>) {
-        self.counts.update_reads += u64::from(self.contents.contains_key(&page));
-        if self.cache.as_ref().is_some_and(|cache| cache.writes_together()) {
+    fn update(
+        &mut self,
+        page: u32,
+        mut entries: Vec<(u32, Option<Place>)>,
+        together: bool,
+        is_whole: bool,
+    ) {
+        self.counts.update_reads += u64::from(!is_whole && self.contents.contains_key(&page));
+        if together {
             let first = page * self.shape.entries_per_page;
             for (lpn, is_changed) in self.held.range_mut(first..first + self.shape.entries_per_page)
             {
@@ -183,7 +196,8 @@ impl Twin {
             for (page, lpns) in pages {
                 self.counts.move_updates += 1;
                 let entries = lpns.iter().map(|lpn| (*lpn, self.truth(*lpn))).collect();
-                self.update(page, entries);
+                let together = self.cache.as_ref().is_some_and(|cache| cache.writes_together());
+                self.update(page, entries, together, false);
             }
         }
     }
