@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
@@ -11,8 +13,9 @@ from ftlab._drive import Drive
 from ftlab._own import named
 from ftlab._text import Setting, texts
 from ftlab._workload import Trace, core_workload
+from ftlab.errors import ExperimentError, ParameterError
 
-__all__ = ["command_line", "reading_words", "setting_words", "workload_text"]
+__all__ = ["command_line", "printed", "reading_words", "setting_words", "workload_text"]
 
 _MAY_BE_BARE = {"compact", "side_by_side"}
 """Options whose value is optional, so that it must follow an equals sign."""
@@ -62,3 +65,13 @@ def setting_words(settings: Mapping[str, Setting | None]) -> list[str]:
             text = texts({name: value})[name]
             words += [f"{option}={text}"] if name in _MAY_BE_BARE else [option, text]
     return words
+
+
+def printed(name: str, words: Iterable[str]) -> str:
+    """What a command prints on standard output; its message is raised if it fails."""
+    command = [sys.executable, "-m", "ftlab", name, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        message = done.stderr.strip().removeprefix("error: ")
+        raise (ParameterError if done.returncode == 2 else ExperimentError)(message)
+    return done.stdout

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ftlab._command_line import reading_words, setting_words
+from ftlab._command_line import printed, reading_words, setting_words
 from ftlab._document import Document
 from ftlab._drive import Drive
 from ftlab._lazy import needs
@@ -18,7 +16,7 @@ from ftlab._run import Fill
 from ftlab._tables import data_frame
 from ftlab._text import Setting
 from ftlab._workload import Trace
-from ftlab.errors import ExperimentError, ParameterError
+from ftlab.errors import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +75,8 @@ class Fleet(Document):
         Parameters
         ----------
         url : str
-            The place, such as ``"s3://bucket/fleet"`` or ``"memory://fleet"``.
+            The place, such as ``"s3://bucket/fleet"``, for which the extra ``s3`` is needed, or
+            ``"memory://fleet"``.
         **storage_options
             Passed on to fsspec, such as ``endpoint_url``.
         """
@@ -217,7 +216,7 @@ def fleet(
     means = setting_words({"memory": memory, "threads": threads})
     if client is None:
         return _told(place, [*words, *means])
-    _command([*words, *means, "--out", os.fspath(place), "--plan", "--quiet"])
+    printed("fleet", [*words, *means, "--out", os.fspath(place), "--plan", "--quiet"])
     count = parts or 4 * max(1, sum(client.nthreads().values()))
     shards = [f"{number}/{count}" for number in range(1, count + 1)]
     # A worker runs one thread of them; another part takes the next.
@@ -240,20 +239,10 @@ def _trace_words(traces: _Traces | Iterable[_Traces]) -> list[str]:
 def _part(shard: str, place: str, memory: str | int | None = None) -> None:
     """Carries out a part of a fleet on a worker."""
     limits = setting_words({"memory": memory})
-    _command(["--out", place, "--shard", shard, "--threads", "1", "--quiet", *limits])
+    printed("fleet", ["--out", place, "--shard", shard, "--threads", "1", "--quiet", *limits])
 
 
 def _told(place: Path, words: list[str]) -> Fleet:
     """Carries out the rest of a fleet, and what it comes to."""
-    text = _command([*words, "--out", os.fspath(place), "--json", "--quiet"])
+    text = printed("fleet", [*words, "--out", os.fspath(place), "--json", "--quiet"])
     return Fleet(place, json.loads(text))
-
-
-def _command(words: list[str]) -> str:
-    """What the command prints on standard output; its message is raised if it fails."""
-    command = [sys.executable, "-m", "ftlab", "fleet", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        message = done.stderr.strip().removeprefix("error: ")
-        raise (ParameterError if done.returncode == 2 else ExperimentError)(message)
-    return done.stdout

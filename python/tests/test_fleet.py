@@ -1,5 +1,7 @@
 """Fleets in Python."""
 
+import os
+
 import pytest
 from distributed import Client, LocalCluster
 
@@ -40,6 +42,42 @@ def test_a_fleet_is_written_where_fsspec_leads(tmp_path):
     back = ds.dataset("/fleets/one", filesystem=system, format="parquet", partitioning="hive").to_table()
     assert back.num_rows == 20
     assert sorted(set(back.column("ftl").to_pylist())) == ["1r-greedy", "2r-fifo"]
+
+
+@pytest.fixture
+def s3(monkeypatch):
+    """The URL of a server that speaks S3, with a bucket, on this machine."""
+    reason = "an S3 server takes moto[s3], flask, flask-cors and s3fs: pip install 'ftlab[dev]'"
+    server = pytest.importorskip("moto.server", reason=reason, exc_type=ImportError)
+    pytest.importorskip("s3fs", reason=reason)
+    for name, value in {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("NO_PROXY", ",".join(filter(None, [os.environ.get("NO_PROXY"), "127.0.0.1"])))
+    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    yield "http://{}:{}".format(*running.get_host_and_port())
+    running.stop()
+
+
+def test_a_fleet_is_written_to_s3_and_again(tmp_path, s3):
+    import fsspec
+    import pyarrow.dataset as ds
+
+    system = fsspec.filesystem("s3", endpoint_url=s3, skip_instance_cache=True)
+    system.mkdir("fleets")
+    ask = (MADE_UP, ["1r-greedy", "2r-fifo"])
+    for op in ("25%", "30%"):
+        fleet = ftlab.fleet(*ask, tmp_path / op, select="all", op=[op])
+        fleet.write_dataset("s3://fleets/one", endpoint_url=s3)
+    system.invalidate_cache()
+    back = ds.dataset("fleets/one", filesystem=system, format="parquet", partitioning="hive").to_table()
+    # Parts have the same names, so that those of the second fleet replace those of the first.
+    assert back.num_rows == 20
+    assert set(back.column("op_asked").to_pylist()) == {0.3}
+    columns = ["volume", "ftl", "page_writes"]
+    told, kept = (rows.select(columns).to_pylist() for rows in (fleet.to_arrow(), back))
+    by_name = [sorted(rows, key=lambda row: (row["volume"], row["ftl"])) for rows in (told, kept)]
+    assert by_name[0] == by_name[1]
 
 
 def test_what_cannot_be_asked_says_what_can(tmp_path):
