@@ -28,6 +28,7 @@ mod intervals;
 mod page_table;
 mod pass;
 mod requests;
+mod sample;
 mod sequentiality;
 mod sizes;
 mod stack_distances;
@@ -44,6 +45,7 @@ pub use intervals::{IntervalQuantile, IntervalShare, IntervalSummary, Intervals}
 pub use page_table::{Counts, PageSummary, PageTable, PageWrite};
 pub use pass::{Analysis, Extent, Pass, Request, analyze};
 pub use requests::{Operations, RequestCounter, RequestSummary};
+pub use sample::{Draw, PageWrites, Reach, Sample, SampleSource, Samples};
 pub use sequentiality::{SequentialCounter, SequentialShare, Sequentiality};
 pub use sizes::{SizeBucket, SizeSummary, Sizes};
 pub use stack_distances::StackDistances;
