@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ftlab._advise import Advice, advise
     from ftlab._compare import Scoreboard, compare
     from ftlab._core import DriveView, Hint, __version__
+    from ftlab._curve import Curves, curve
     from ftlab._drive import Drive
     from ftlab._fleet import Fleet, fleet
     from ftlab._own import register
@@ -42,6 +43,7 @@ else:
             "_advise": ("Advice", "advise"),
             "_compare": ("Scoreboard", "compare"),
             "_core": ("DriveView", "Hint", "__version__"),
+            "_curve": ("Curves", "curve"),
             "_drive": ("Drive",),
             "_fleet": ("Fleet", "fleet"),
             "_own": ("register",),
@@ -64,6 +66,7 @@ else:
 
 __all__ = [
     "Advice",
+    "Curves",
     "Drive",
     "DriveView",
     "Entry",
@@ -90,6 +93,7 @@ __all__ = [
     "__version__",
     "advise",
     "compare",
+    "curve",
     "errors",
     "fleet",
     "formats",

@@ -14,6 +14,8 @@ mod compare;
 mod completions;
 #[cfg(feature = "lab")]
 mod convert;
+#[cfg(feature = "lab")]
+mod curve;
 #[cfg(feature = "live")]
 mod drive;
 mod error;
@@ -100,6 +102,8 @@ enum Command {
     Compare(Box<compare::CompareArgs>),
     #[cfg(feature = "lab")]
     Advise(Box<advise::AdviseArgs>),
+    #[cfg(feature = "lab")]
+    Curve(Box<curve::CurveArgs>),
     #[cfg(feature = "lab")]
     Fit(Box<fit::FitArgs>),
     #[cfg(feature = "lab")]
@@ -260,6 +264,7 @@ fn laboratory(command: Command, typed: &[OsString]) -> Result<(), error::CliErro
     match command {
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
+        Command::Curve(args) => curve::curve(&args),
         Command::Fit(args) => fit::fit(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Fleet(args) => fleet::fleet(&args, typed),

@@ -4,6 +4,7 @@
 //!   what is expected of them.
 //! - [`compare`]: a scoreboard of many FTLs over many workloads and drives.
 //! - [`advise`]: which FTL, and how much over-provisioning, for a target.
+//! - [`curve`]: what over-provisioning brings, from whole runs or from samples of pages.
 //! - [`fit`]: which drive has given a series of host and media bytes.
 //! - [`zones`]: which zones a host should write on a drive that has none.
 //! - [`mapping_cache`]: how much memory the map of a drive needs.
@@ -15,6 +16,7 @@
 pub mod advise;
 pub mod columns;
 pub mod compare;
+pub mod curve;
 mod error;
 pub mod fit;
 mod identity;

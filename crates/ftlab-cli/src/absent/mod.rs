@@ -7,10 +7,11 @@ use crate::error::CliError;
 use std::ffi::OsString;
 
 /// Commands, the cargo feature of `ftlab-cli` that each needs, and whether it is on.
-const COMMANDS: [(&str, &str, bool); 17] = [
+const COMMANDS: [(&str, &str, bool); 18] = [
     ("advise", "lab", cfg!(feature = "lab")),
     ("compare", "lab", cfg!(feature = "lab")),
     ("convert", "lab", cfg!(feature = "lab")),
+    ("curve", "lab", cfg!(feature = "lab")),
     ("fit", "lab", cfg!(feature = "lab")),
     ("fleet", "lab", cfg!(feature = "lab")),
     ("inspect", "lab", cfg!(feature = "lab")),

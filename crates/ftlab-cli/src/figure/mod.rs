@@ -1,6 +1,7 @@
 //! Figures, drawn as SVG and written as SVG, PNG or PDF.
 
 mod chart;
+mod curve;
 pub(crate) mod experiment;
 mod fit;
 mod flash;
@@ -17,6 +18,7 @@ mod size;
 mod trade_off;
 mod waf;
 
+pub(crate) use curve::write_curves;
 pub(crate) use fit::write_fit;
 pub(crate) use flash::write_flash;
 pub(crate) use fleet::{fleet_svg, write_fleet};

@@ -2,6 +2,7 @@
 #![cfg(feature = "lab")]
 
 mod common;
+mod curve;
 mod docs_site;
 mod drive;
 mod drive_hostile;

@@ -63,7 +63,7 @@ impl Choice {
     }
 
     /// All of them.
-    pub(super) fn all(&self) -> impl Iterator<Item = (Role, &Spec)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Role, &Spec)> {
         let of = |role, ftls: &'_ [Spec]| std::iter::repeat_n(role, ftls.len());
         let roles = of(Role::Answer, &self.answer)
             .chain(of(Role::Instead, &self.instead))

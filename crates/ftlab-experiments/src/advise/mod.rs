@@ -326,6 +326,16 @@ impl Question {
         question.answer_with(self, &Asked { evidence, own_bytes, drive, size }, threads, on_run)
     }
 
+    /// It as its curves are run, for those who draw more points of them: with its length, and the drive.
+    pub(crate) fn for_curves(&self) -> Result<(Self, DriveSummary), SimError> {
+        let drive = self.sized()?;
+        let evidence = Evidence::of(&self.base, drive.logical_pages)?;
+        if let Some(evidence) = &evidence {
+            evidence.require_any(&self.base.workload.name(), drive.logical_bytes)?;
+        }
+        Ok((self.with_length_for(evidence.as_ref(), 1), drive))
+    }
+
     /// The drive as it comes out, whatever its over-provisioning.
     fn sized(&self) -> Result<DriveSummary, SimError> {
         let ftl = Spec::bare("1r-greedy");
@@ -500,7 +510,7 @@ impl Question {
         fill.into_iter().chain(drive).collect()
     }
 
-    fn check_stop(&self) -> Result<(), SimError> {
+    pub(crate) fn check_stop(&self) -> Result<(), SimError> {
         if self.stop.load(Relaxed) { Err(SimError::Stopped) } else { Ok(()) }
     }
 
@@ -666,7 +676,7 @@ impl Question {
         Tried { op: point.map_or(op, |point| point.op_ratio), gap }
     }
 
-    fn experiment(&self, ftl: &Spec, physical: Physical) -> Experiment {
+    pub(crate) fn experiment(&self, ftl: &Spec, physical: Physical) -> Experiment {
         let mut experiment = Experiment {
             ftls: vec![ftl.clone()],
             endurance_cycles: self.target.and_then(Target::cycles).or(self.base.endurance_cycles),
@@ -683,7 +693,14 @@ impl Question {
         ftl: &Spec,
         physical: Physical,
     ) -> Result<(Point, Option<RunEvidence>), SimError> {
-        let experiment = self.experiment(ftl, physical);
+        self.point_of(&self.experiment(ftl, physical))
+    }
+
+    /// The same of an experiment with one FTL.
+    pub(crate) fn point_of(
+        &self,
+        experiment: &Experiment,
+    ) -> Result<(Point, Option<RunEvidence>), SimError> {
         let run = || experiment.run(&mut Until(&self.stop));
         let result = when_it_fits(|| self.stop.load(Relaxed), run)?;
         let (drive, run) = (&result.config.drive, &result.runs[0]);
@@ -710,7 +727,7 @@ impl Question {
             metadata_bytes: run.memory.metadata_bytes,
             share_of_erases: run.timing.as_ref().and_then(|of| of.lun_seconds.share_of_erases()),
             logical_bytes: capacity,
-            is_of_grid: matches!(physical, Physical::OverProvisioning(_)),
+            is_of_grid: matches!(experiment.drive.physical, Physical::OverProvisioning(_)),
         };
         Ok((point, evidence))
     }

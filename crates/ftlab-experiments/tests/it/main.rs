@@ -1,5 +1,6 @@
 //! Sweeps and fits from beginning to end, and results.
 
+mod curve;
 mod fit;
 #[allow(dead_code, reason = "the example uses more of it")]
 mod hidden;
