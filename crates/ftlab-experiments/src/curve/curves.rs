@@ -37,6 +37,9 @@ pub struct SampleSummary {
     pub draws: u32,
     /// Page writes of all samples, for each page write of the workload.
     pub work: f64,
+    /// Pages of a write request of the workload, on average.
+    #[serde(default)]
+    pub pages_per_request: f64,
 }
 
 /// What an FTL makes of more and more flash.

@@ -36,6 +36,16 @@ const OF_MOVED: f64 = 0.024;
 /// The least, where next to nothing is moved.
 const LEAST: f64 = 0.001;
 
+impl Estimate {
+    /// It with an interval of this share of WAF - 1 to both sides at least.
+    #[must_use]
+    pub fn widened(self, share: f64) -> Self {
+        let [low, high] = self.interval;
+        let half = share * (self.waf - 1.0);
+        Self { interval: [low.min(self.waf - half).max(1.0), high.max(self.waf + half)], ..self }
+    }
+}
+
 /// The write amplification of a drive whose blocks have so many pages.
 pub fn estimate(seen: &[Sighting], pages_per_block: u32) -> Estimate {
     let count = seen.len().max(1) as f64;
@@ -110,6 +120,14 @@ mod tests {
         noisy[1].waf /= 1.02;
         assert!(width(&noisy) > 1.5 * width(&straight));
         assert!(width(&seen(0.4, 3.0, 4096)) > 1.1 * width(&straight));
+    }
+
+    #[test]
+    fn what_is_known_to_be_far_off_has_a_wide_interval() {
+        let narrow = estimate(&seen(0.5, 0.6, 4096), 4096);
+        let [low, high] = narrow.widened(0.2).interval;
+        assert!((low - 1.8).abs() < 1e-9 && (high - 2.2).abs() < 1e-9, "{low} to {high}");
+        assert_eq!(narrow.widened(0.001), narrow);
     }
 
     #[test]

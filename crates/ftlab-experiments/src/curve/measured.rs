@@ -39,30 +39,66 @@ pub const MEASURED: [MeasuredError; 13] = [
 /// choice, between the captured traces of databases (2 to 10) and that of RocksDB (104).
 const LONG_REQUEST: f64 = 32.0;
 
+/// How far estimates of such a workload were off.
+const LONG_ERROR: f64 = 0.41;
+
+/// What estimates of most FTLs are within.
+const USUAL: f64 = 0.06;
+
+fn measured(ftl: &str) -> Option<&'static MeasuredError> {
+    let name = ftl.split(':').next().unwrap_or_default();
+    MEASURED.iter().find(|of| of.ftl == name)
+}
+
+/// The share of WAF - 1 that an interval has to both sides at least, since estimates of the FTL or of a workload with so
+/// many pages a request were further off than what samples show.
+pub fn least_half(ftl: &str, pages_per_request: f64) -> f64 {
+    let of_ftl = measured(ftl).map_or(0.0, |of| of.most);
+    let of_ftl = if of_ftl > USUAL { of_ftl } else { 0.0 };
+    if pages_per_request >= LONG_REQUEST { of_ftl.max(LONG_ERROR) } else { of_ftl }
+}
+
 /// What to keep in mind of FTLs whose estimates are known to be further off than others, or not known at all, and of
 /// workloads whose requests have so many pages.
 pub(super) fn caveats(curves: &[FtlCurve], pages_per_request: f64) -> Vec<String> {
-    /// What estimates of most FTLs are within.
-    const USUAL: f64 = 0.06;
-    let of = |curve: &FtlCurve| {
-        let name = curve.ftl.split(':').next().unwrap_or_default();
-        match MEASURED.iter().find(|of| of.ftl == name) {
-            None => Some(format!(
-                "{name} is not among the FTLs whose samples were held against whole runs"
-            )),
-            Some(of) if of.most > USUAL => Some(format!(
-                "samples of {name} were off by up to {} of WAF - 1 in 95 cells of 100",
-                percent(of.most)
-            )),
-            Some(_) => None,
-        }
+    let of = |curve: &FtlCurve| match measured(&curve.ftl) {
+        None => Some(format!(
+            "{} is not among the FTLs whose samples were held against whole runs",
+            curve.ftl
+        )),
+        Some(of) if of.most > USUAL => Some(format!(
+            "samples of {} were off by up to {} of WAF - 1 in 95 cells of 100",
+            of.ftl,
+            percent(of.most)
+        )),
+        Some(_) => None,
     };
     let long = (pages_per_request >= LONG_REQUEST).then(|| {
         format!(
             "write requests have {} pages on average, which are often given up together: samples of such a trace were \
-             off by up to 41% of WAF - 1",
-            significant(pages_per_request, 2)
+             off by up to {} of WAF - 1",
+            significant(pages_per_request, 2),
+            percent(LONG_ERROR)
         )
     });
     long.into_iter().chain(curves.iter().filter_map(of)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_far_off_is_said_and_widens_intervals() {
+        let curve = |ftl: &str| FtlCurve { ftl: ftl.into(), points: Vec::new(), refused: None };
+        let curves = ["sepbit", "wolf:groups=4", "lfs-greedy"].map(curve);
+        let said = caveats(&curves, 3.0);
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].starts_with("samples of wolf were off by up to "), "{said:?}");
+        assert!(said[1].starts_with("lfs-greedy is not among"), "{said:?}");
+        assert!(caveats(&curves[..1], 40.0)[0].starts_with("write requests have 40 pages"));
+        let halves = [("sepbit", 3.0), ("sepbit", 40.0), ("lfs-greedy", 3.0)];
+        assert_eq!(halves.map(|(ftl, pages)| (100.0 * least_half(ftl, pages)) as u32), [0, 41, 0]);
+        assert!(least_half("wolf:groups=4", 3.0) > USUAL);
+    }
 }

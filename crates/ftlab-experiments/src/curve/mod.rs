@@ -11,7 +11,7 @@ mod table;
 
 pub use curves::{CurvePoint, Curves, FtlCurve, SampleSummary};
 pub use estimate::{Estimate, Sighting, estimate};
-pub use measured::{MEASURED, MeasuredError};
+pub use measured::{MEASURED, MeasuredError, least_half};
 pub use sampled::{DRAWS_USUAL, PAGES_LEFT_MIN, SAMPLE_PAGES_MIN, Sampling};
 pub use table::{TableFile, write_table};
 
@@ -102,7 +102,8 @@ impl Question {
             let runs: Vec<_> = runs.iter().filter_map(|run| run.as_ref().ok()).collect();
             rests_on.extend(runs.iter().filter_map(|(_, evidence)| evidence.clone()));
             let points: Vec<Point> = runs.iter().map(|(point, _)| *point).collect();
-            curve.points.push(on_curve(&points, sampled.as_ref(), &drive));
+            let ftl = curve.ftl.clone();
+            curve.points.push(on_curve(&ftl, &points, sampled.as_ref(), &drive));
         }
         let refused = curves.iter().find_map(|curve| curve.refused.clone());
         if let Some(reason) = refused.filter(|_| curves.iter().all(|curve| curve.points.is_empty()))
@@ -141,7 +142,12 @@ impl Question {
 }
 
 /// What the runs of a point come to: one of the whole workload, or one of each sample.
-fn on_curve(runs: &[Point], sampled: Option<&Sampled>, drive: &DriveSummary) -> CurvePoint {
+fn on_curve(
+    ftl: &str,
+    runs: &[Point],
+    sampled: Option<&Sampled>,
+    drive: &DriveSummary,
+) -> CurvePoint {
     let blocks = runs[0].blocks;
     let pages = f64::from(blocks) * f64::from(drive.pages_per_block);
     let seen: Vec<Sighting> = sampled.map_or_else(Vec::new, |sampled| {
@@ -151,7 +157,10 @@ fn on_curve(runs: &[Point], sampled: Option<&Sampled>, drive: &DriveSummary) -> 
         };
         runs.iter().enumerate().map(of).collect()
     });
-    let estimated = sampled.map(|_| estimate(&seen, drive.pages_per_block));
+    let estimated = sampled.map(|sampled| {
+        let least = least_half(ftl, sampled.pages_per_request);
+        estimate(&seen, drive.pages_per_block).widened(least)
+    });
     CurvePoint {
         op_ratio: pages / f64::from(drive.logical_pages) - 1.0,
         blocks,

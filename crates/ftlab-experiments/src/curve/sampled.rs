@@ -271,6 +271,7 @@ impl Sampled {
             pages_per_block: self.pages_per_block,
             draws: self.sampling.draws,
             work: sampled as f64 / self.writes.max(1) as f64,
+            pages_per_request: self.pages_per_request,
         }
     }
 }
