@@ -15,6 +15,7 @@ const TAKES: &[(&str, bool)] = &[
     ("inspect", false),
     ("convert", true),
     ("advise", false),
+    ("curve", false),
     ("fit", false),
     ("tune", false),
     ("teach", false),

@@ -129,10 +129,14 @@ fn texts_of_figures_do_not_lie_over_each_other() {
              --figure {name}-advise.svg {size}"
         ));
         run(&format!(
+            "curve hotcold --logical 256MiB --pages-per-block 128 --once --sample 1/2 --op 10%,20%,40% {FTLS} \
+             --figure {name}-curve.svg {size}"
+        ));
+        run(&format!(
             "inspect zipf:theta=0.9 hotcold --logical 16MiB --writes 20000 --figures {name} {size}"
         ));
         run(&format!("reproduce mine.toml --out {name}-pages {size}"));
-        for figure in ["run", "advise"] {
+        for figure in ["run", "advise", "curve"] {
             assert_readable(&place.path().join(format!("{name}-{figure}.svg")));
         }
         for figure in ["lines", "curves", "bars"] {

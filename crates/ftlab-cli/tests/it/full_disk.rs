@@ -106,6 +106,13 @@ const CASES: &[Case] = &[
         then: &["f.svg", "r.html", "r/results.json", "r/series.parquet"],
     },
     Case {
+        command: "curve uniform --logical 64MiB --once --ftl 1r-greedy --op 28% --figure d/c.svg --table d/c.csv",
+        kib: 4,
+        says: &["d/c.svg: ", NOTHING_KEPT],
+        left: &["c.csv"],
+        then: &["c.csv", "c.svg"],
+    },
+    Case {
         command: "sweep sweep.toml --out d/s --threads 1",
         kib: 32,
         says: &["d/s/part-1-of-1-", FINISHED_KEPT],
