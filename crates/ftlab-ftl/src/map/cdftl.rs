@@ -24,7 +24,7 @@
 //! Qin, Wang, Liu, Shao, "A Two-Level Caching Mechanism for Demand-Based Page-Level Address Mapping in NAND Flash Memory
 //! Storage Systems", RTAS 2011, section 3.
 
-use crate::map::contract::{Found, Map, OnFlash, WriteBack};
+use crate::map::contract::{Found, Map, OnFlash, Places, WriteBack};
 use crate::map::lru::SegmentedLru;
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
@@ -118,7 +118,7 @@ impl Map for Cdftl {
         }
     }
 
-    fn make_room(&mut self, lpn: Lpn) -> Option<WriteBack> {
+    fn make_room(&mut self, lpn: Lpn, _places: &Places<'_>) -> Option<WriteBack> {
         let own = self.page_of(lpn);
         if !self.pages.holds(own) && self.pages.is_full() {
             let (page, is_changed) = self.pages.drop_oldest()?;

@@ -1,6 +1,6 @@
 //! What a map decides.
 
-use ftlab_flash::Lpn;
+use ftlab_flash::{Lpn, Ppn};
 use ftlab_spec::{ByteSize, Parameters};
 
 /// Where an entry is.
@@ -29,6 +29,9 @@ impl WriteBack {
     }
 }
 
+/// Where each page is; nowhere, if it holds nothing.
+pub(crate) type Places<'a> = dyn Fn(Lpn) -> Option<Ppn> + 'a;
+
 /// Which entries of a map are in memory. It decides; `PagedMap` carries out.
 pub(crate) trait Map: Send {
     /// The place of `lpn` is asked for, and of the `following` pages after it later, which the same request needs:
@@ -37,7 +40,7 @@ pub(crate) trait Map: Send {
 
     /// Drops entries until there is room for those that come with `lpn`, or until some that changed have to be written
     /// back. It is asked again until it returns none.
-    fn make_room(&mut self, lpn: Lpn) -> Option<WriteBack>;
+    fn make_room(&mut self, lpn: Lpn, places: &Places<'_>) -> Option<WriteBack>;
 
     /// The entry of `lpn` comes into memory, where there is room for it, and what it brings along of its translation
     /// page.

@@ -15,7 +15,7 @@
 //! Gupta, Kim, Urgaonkar, "DFTL: A Flash Translation Layer Employing Demand-based Selective Caching of Page-level
 //! Address Mappings", ASPLOS 2009, section 3.
 
-use crate::map::contract::{Found, Map, OnFlash, WriteBack};
+use crate::map::contract::{Found, Map, OnFlash, Places, WriteBack};
 use crate::map::lru::SegmentedLru;
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
@@ -75,7 +75,7 @@ impl Map for Dftl {
         if self.cache.touch(lpn) { Found::Here } else { Found::Nowhere }
     }
 
-    fn make_room(&mut self, _lpn: Lpn) -> Option<WriteBack> {
+    fn make_room(&mut self, _lpn: Lpn, _places: &Places<'_>) -> Option<WriteBack> {
         if !self.cache.is_full() {
             return None;
         }

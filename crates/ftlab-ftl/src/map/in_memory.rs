@@ -1,6 +1,6 @@
 //! A map that is in memory as a whole.
 
-use crate::map::contract::{Found, Map, WriteBack};
+use crate::map::contract::{Found, Map, Places, WriteBack};
 use ftlab_flash::Lpn;
 
 /// Every entry is at hand.
@@ -11,7 +11,7 @@ impl Map for InMemory {
         Found::Here
     }
 
-    fn make_room(&mut self, _lpn: Lpn) -> Option<WriteBack> {
+    fn make_room(&mut self, _lpn: Lpn, _places: &Places<'_>) -> Option<WriteBack> {
         None
     }
 

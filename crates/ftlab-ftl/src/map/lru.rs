@@ -105,6 +105,12 @@ impl SegmentedLru {
         self.link(entry, false);
     }
 
+    /// The page of the next entry to leave.
+    pub(super) fn oldest(&self) -> Option<Lpn> {
+        let of = |segment: Segment| self.entries.get(segment.oldest as usize);
+        of(self.probation).or_else(|| of(self.protected)).map(|entry| Lpn(entry.page))
+    }
+
     /// Drops the next entry to leave: its page, and whether it has changed.
     pub(super) fn drop_oldest(&mut self) -> Option<(Lpn, bool)> {
         let of = |segment: Segment| (segment.oldest != NONE).then_some(segment.oldest);

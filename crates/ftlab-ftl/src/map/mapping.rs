@@ -3,6 +3,7 @@
 use crate::map::cdftl::CdftlParameters;
 use crate::map::contract::{Map, OnFlash};
 use crate::map::dftl::DftlParameters;
+use crate::map::sftl::SftlParameters;
 use crate::map::tpftl::TpftlParameters;
 use crate::map::units::UnitPages;
 use crate::page::DriveConfig;
@@ -34,6 +35,7 @@ enum Kept {
     Full,
     Dftl(DftlParameters),
     Cdftl(CdftlParameters),
+    Sftl(SftlParameters),
     Tpftl(TpftlParameters),
 }
 
@@ -44,6 +46,7 @@ macro_rules! on_flash {
             Kept::Full => None,
             Kept::Dftl($of) => Some($of_any),
             Kept::Cdftl($of) => Some($of_any),
+            Kept::Sftl($of) => Some($of_any),
             Kept::Tpftl($of) => Some($of_any),
         }
     };
@@ -214,12 +217,14 @@ impl FromStr for Mapping {
             }
             DftlParameters::NAME => Kept::Dftl(of(&spec)?),
             CdftlParameters::NAME => Kept::Cdftl(of(&spec)?),
+            SftlParameters::NAME => Kept::Sftl(of(&spec)?),
             TpftlParameters::NAME => Kept::Tpftl(of(&spec)?),
             _ => {
                 let known = [
                     "full",
                     IU[0],
                     DftlParameters::NAME,
+                    SftlParameters::NAME,
                     CdftlParameters::NAME,
                     TpftlParameters::NAME,
                 ];

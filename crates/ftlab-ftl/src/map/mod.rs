@@ -27,6 +27,7 @@ mod in_memory;
 mod lru;
 mod mapping;
 mod paged;
+mod sftl;
 #[cfg(test)]
 mod slow;
 mod stream;
@@ -44,4 +45,5 @@ pub use cdftl::CdftlParameters;
 pub use dftl::DftlParameters;
 pub use mapping::Mapping;
 pub(crate) use paged::PagedMap;
+pub use sftl::SftlParameters;
 pub use tpftl::TpftlParameters;

@@ -151,7 +151,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         if found == Found::Here {
             return Ok(true);
         }
-        while let Some(written) = self.map.make_room(lpn) {
+        while let Some(written) = self.map.make_room(lpn, &|lpn| self.ftl.flash_page(lpn)) {
             self.counts.write_backs += 1;
             self.update(written)?;
             self.settle()?;

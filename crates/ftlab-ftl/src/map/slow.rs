@@ -1,11 +1,15 @@
 //! What maps keep in memory, in the obvious way.
 
 use crate::map::cdftl::CdftlParameters;
+use crate::map::sftl::SftlParameters;
 use crate::map::tpftl::TpftlParameters;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Entries in memory: whether each has changed.
 pub(super) type Held = BTreeMap<u32, bool>;
+
+/// Where each page is.
+pub(super) type SlowPlaces<'a> = dyn Fn(u32) -> Option<usize> + 'a;
 
 /// Entries that leave, and the translation page that is written for them.
 #[derive(Debug, Default)]
@@ -24,7 +28,7 @@ pub(super) trait Slow: std::fmt::Debug {
     fn look_up(&mut self, lpn: u32, following: u32, held: &Held);
 
     /// What leaves next, so that there is room for what comes with `lpn`; none if there is.
-    fn leaves(&mut self, lpn: u32, held: &Held) -> Option<Leaving>;
+    fn leaves(&mut self, lpn: u32, held: &Held, places: &SlowPlaces<'_>) -> Option<Leaving>;
 
     /// Whether `lpn`, which is among `held`, has to be loaded all the same.
     fn is_in_page(&self, _lpn: u32) -> bool {
@@ -72,7 +76,7 @@ impl Slow for SlowLru {
         }
     }
 
-    fn leaves(&mut self, _lpn: u32, held: &Held) -> Option<Leaving> {
+    fn leaves(&mut self, _lpn: u32, held: &Held, _: &SlowPlaces<'_>) -> Option<Leaving> {
         if held.len() < self.entries {
             return None;
         }
@@ -201,7 +205,7 @@ impl Slow for SlowTpftl {
         (self.victim, self.is_chosen) = (None, false);
     }
 
-    fn leaves(&mut self, lpn: u32, held: &Held) -> Option<Leaving> {
+    fn leaves(&mut self, lpn: u32, held: &Held, _: &SlowPlaces<'_>) -> Option<Leaving> {
         let together = self.parameters.together;
         if self.last.is_none() {
             let mut run = 0;
@@ -311,7 +315,7 @@ impl Slow for SlowCdftl {
         !self.entries.contains(&lpn)
     }
 
-    fn leaves(&mut self, lpn: u32, held: &Held) -> Option<Leaving> {
+    fn leaves(&mut self, lpn: u32, held: &Held, _: &SlowPlaces<'_>) -> Option<Leaving> {
         if !self.pages.contains(&self.page(lpn)) && self.pages.len() == self.pages_most {
             let page = self.pages.pop_back()?;
             let own: Vec<u32> =
@@ -346,6 +350,102 @@ impl Slow for SlowCdftl {
         self.pages.push_front(page);
         let others = self.all_of(page).filter(|other| !held.contains_key(other));
         others.collect()
+    }
+
+    fn writes_together(&self) -> bool {
+        false
+    }
+}
+
+/// Whole translation pages, newest first, and a buffer.
+#[derive(Debug)]
+pub(super) struct SlowSftl {
+    parameters: SftlParameters,
+    host_pages: u32,
+    entries_per_page: u32,
+    pages: VecDeque<u32>,
+    buffer: BTreeSet<u32>,
+}
+
+impl SlowSftl {
+    pub(super) fn new(parameters: SftlParameters, host_pages: u32, entries_per_page: u32) -> Self {
+        let (pages, buffer) = (VecDeque::new(), BTreeSet::new());
+        Self { parameters, host_pages, entries_per_page, pages, buffer }
+    }
+
+    fn all_of(&self, page: u32) -> Vec<u32> {
+        let first = page * self.entries_per_page;
+        (first..(first + self.entries_per_page).min(self.host_pages)).collect()
+    }
+
+    fn size(&self, page: u32, places: &SlowPlaces<'_>) -> u64 {
+        let entries: Vec<_> = self.all_of(page).into_iter().map(places).collect();
+        let follows = |pair: &[Option<usize>]| match *pair {
+            [Some(before), Some(own)] => own == before + 1,
+            [before, own] => before.is_none() && own.is_none(),
+            _ => unreachable!(),
+        };
+        let breaks = entries.windows(2).filter(|pair| !follows(pair)).count();
+        let apart = 4 * entries.len();
+        apart.min(entries.len().div_ceil(8) + 4 * (1 + breaks)) as u64
+    }
+}
+
+impl Slow for SlowSftl {
+    fn is_in_page(&self, lpn: u32) -> bool {
+        self.pages.contains(&(lpn / self.entries_per_page))
+    }
+
+    fn look_up(&mut self, lpn: u32, _following: u32, _held: &Held) {
+        let page = lpn / self.entries_per_page;
+        if let Some(at) = self.pages.iter().position(|other| *other == page) {
+            self.pages.remove(at);
+            self.pages.push_front(page);
+        }
+    }
+
+    fn leaves(&mut self, lpn: u32, held: &Held, places: &SlowPlaces<'_>) -> Option<Leaving> {
+        let own = lpn / self.entries_per_page;
+        let [room, most] = self.parameters.room();
+        let coming = (!self.pages.contains(&own)).then_some(&own);
+        let bytes: u64 = self.pages.iter().chain(coming).map(|page| self.size(*page, places)).sum();
+        if bytes <= room {
+            return None;
+        }
+        let page = *self.pages.back()?;
+        let (changed, rest): (Vec<u32>, Vec<u32>) =
+            self.all_of(page).into_iter().partition(|lpn| held[lpn]);
+        let is_few = changed.len() <= self.parameters.few as usize && changed.len() as u64 <= most;
+        if !changed.is_empty() && is_few {
+            if (self.buffer.len() + changed.len()) as u64 > most {
+                let mut counts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+                for lpn in &self.buffer {
+                    counts.entry(lpn / self.entries_per_page).or_default().push(*lpn);
+                }
+                let most = counts.values().map(Vec::len).max().unwrap();
+                let (page, entries) = counts.into_iter().find(|(_, of)| of.len() == most).unwrap();
+                self.buffer.retain(|lpn| !entries.contains(lpn));
+                return Some(Leaving { entries, writes: Some(page), ..Leaving::default() });
+            }
+            self.pages.pop_back();
+            self.buffer.extend(changed);
+            return Some(Leaving { entries: rest, ..Leaving::default() });
+        }
+        self.pages.pop_back();
+        let writes = (!changed.is_empty()).then_some(page);
+        let entries = self.all_of(page);
+        Some(Leaving { entries, writes, together: true, is_whole: true })
+    }
+
+    fn comes(&mut self, lpn: u32, held: &Held) -> Vec<u32> {
+        let page = lpn / self.entries_per_page;
+        if self.pages.contains(&page) {
+            return Vec::new();
+        }
+        self.pages.push_front(page);
+        let all = self.all_of(page);
+        self.buffer.retain(|lpn| !all.contains(lpn));
+        all.into_iter().filter(|lpn| !held.contains_key(lpn)).collect()
     }
 
     fn writes_together(&self) -> bool {

@@ -4,7 +4,8 @@ use crate::algorithms::tools::random::Random;
 use crate::ftl::DynFtl;
 use crate::map::Mapping;
 use crate::map::cdftl::CdftlParameters;
-use crate::map::slow::{Slow, SlowCdftl, SlowLru, SlowTpftl};
+use crate::map::sftl::SftlParameters;
+use crate::map::slow::{Slow, SlowCdftl, SlowLru, SlowSftl, SlowTpftl};
 use crate::map::tpftl::TpftlParameters;
 use crate::map::twin::{Page, Shape, Twin};
 use crate::map::units_twin::UnitTwin;
@@ -44,6 +45,7 @@ enum Kind {
     Full,
     Lru { entries: u32, protected: f64 },
     Cdftl(CdftlParameters),
+    Sftl(SftlParameters),
     Tpftl(TpftlParameters),
 }
 
@@ -63,6 +65,7 @@ impl Kind {
                 }))
             }
             Self::Cdftl(of) => Some(Box::new(SlowCdftl::new(of, pages, entries_per_page))),
+            Self::Sftl(of) => Some(Box::new(SlowSftl::new(of, pages, entries_per_page))),
             Self::Tpftl(of) => Some(Box::new(SlowTpftl::new(of, pages, entries_per_page))),
         }
     }
@@ -74,6 +77,7 @@ impl Kind {
                 format!("dftl:cache={},entry-bytes=4,protected={protected}", 4 * entries)
             }
             Self::Cdftl(of) => text_of("cdftl", &of.values()),
+            Self::Sftl(of) => text_of("s-ftl", &of.values()),
             Self::Tpftl(of) => text_of("tpftl", &of.values()),
         }
     }
@@ -106,7 +110,11 @@ fn kinds() -> impl Strategy<Value = Kind> {
     let cdftl = (16_u64..400, 1_u32..9, 0.0..1.0).prop_map(|(cache, entry_bytes, pages)| {
         Kind::Cdftl(CdftlParameters { cache: ByteSize(cache), entry_bytes, pages })
     });
-    prop_oneof![lru, cdftl, tpftl]
+    let sftl = (16_u64..300, 0.0..0.5, 0_u32..6, 1_u32..9);
+    let sftl = sftl.prop_map(|(cache, buffer, few, entry_bytes)| {
+        Kind::Sftl(SftlParameters { cache: ByteSize(cache), buffer, few, entry_bytes })
+    });
+    prop_oneof![lru, cdftl, sftl, tpftl]
 }
 
 /// One with as much memory as a translation page takes.
@@ -119,6 +127,10 @@ fn at_least(kind: Kind, entries_per_page: u32) -> Kind {
         Kind::Cdftl(of) => {
             let least = u64::from(8 * entries_per_page);
             Kind::Cdftl(CdftlParameters { cache: ByteSize(of.cache.0.max(least)), ..of })
+        }
+        Kind::Sftl(of) => {
+            let least = u64::from(8 * entries_per_page);
+            Kind::Sftl(SftlParameters { cache: ByteSize(of.cache.0.max(least)), ..of })
         }
         Kind::Tpftl(of) => {
             let least =
@@ -442,8 +454,8 @@ fn policies() -> impl Iterator<Item = String> {
 #[test]
 fn a_cache_as_large_as_the_map_costs_nothing() {
     for (number, name) in policies().enumerate() {
-        let maps = ["dftl:cache=8KiB", "tpftl:cache=8KiB", "cdftl:cache=16KiB"];
-        let mapping = maps[number % 3].parse().unwrap();
+        let maps = ["dftl:cache=8KiB", "tpftl:cache=8KiB", "cdftl:cache=16KiB", "s-ftl:cache=8KiB"];
+        let mapping = maps[number % 4].parse().unwrap();
         let config = drive();
         let mut fast = mapped(&name, &mapping, config, NoPayload);
         let spec = name.parse().unwrap();
@@ -463,7 +475,7 @@ fn a_cache_as_large_as_the_map_costs_nothing() {
         assert_eq!(places(&fast), places(&full), "{name}");
         let counts = fast.map_counts().unwrap();
         assert_eq!([counts.reads(), counts.writes(), counts.relocations], [0; 3], "{name}");
-        let once = if number % 3 == 2 { 1024 / 16 } else { 1024 };
+        let once = if number % 4 < 2 { 1024 } else { 1024 / 16 };
         assert_eq!(counts.write_lookups - counts.write_hits, once, "{name}: once");
         assert!(counts.lazy_updates > 0, "{name}");
     }
@@ -487,8 +499,8 @@ fn compare<F: Flash + Send>(what: &str, ftl: &OverCounted<F>) -> MapCounts {
 fn every_policy_takes_a_map_on_flash() {
     let (mut lazy, mut moved) = (0, 0);
     for (number, name) in policies().enumerate() {
-        let maps = ["dftl:cache=512", "tpftl:cache=512", "cdftl:cache=512"];
-        let mapping = maps[number % 3].parse().unwrap();
+        let maps = ["dftl:cache=512", "tpftl:cache=512", "cdftl:cache=512", "s-ftl:cache=512"];
+        let mapping = maps[number % 4].parse().unwrap();
         let mut ftl = mapped(&name, &mapping, drive(), NoPayload);
         work(&mut *ftl, 1024);
         let counts = compare(&name, &ftl);
@@ -506,8 +518,9 @@ fn collections_of_any_schedule_and_failing_blocks_keep_the_map_right() {
     let mut refreshed = 0;
     for name in ["1r-greedy", "2r++", "sepbit", "wolf"] {
         for (number, gc) in schedules.into_iter().enumerate() {
-            let maps = ["dftl:cache=1KiB", "tpftl:cache=1KiB", "cdftl:cache=1KiB"];
-            let mapping = maps[number % 3].parse().unwrap();
+            let maps =
+                ["dftl:cache=1KiB", "tpftl:cache=1KiB", "cdftl:cache=1KiB", "s-ftl:cache=1KiB"];
+            let mapping = maps[number % 4].parse().unwrap();
             let gc: GcSchedule = gc.parse().unwrap();
             let refresh = Refresh { age_writes: 2000, ..Refresh::default() };
             let mut config = DriveConfig { gc, refresh, ..drive() };

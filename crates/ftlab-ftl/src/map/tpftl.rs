@@ -32,7 +32,7 @@
 
 use crate::ensure::ensure;
 use crate::map::coldest::Coldest;
-use crate::map::contract::{Found, Map, OnFlash, WriteBack};
+use crate::map::contract::{Found, Map, OnFlash, Places, WriteBack};
 use crate::memory;
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
@@ -348,7 +348,7 @@ impl Map for Tpftl {
         Found::Here
     }
 
-    fn make_room(&mut self, lpn: Lpn) -> Option<WriteBack> {
+    fn make_room(&mut self, lpn: Lpn, _places: &Places<'_>) -> Option<WriteBack> {
         let node = self.node_of(lpn.0);
         let last = match self.plan.wanted {
             Some(last) => last,

@@ -127,7 +127,7 @@ impl Twin {
             return true;
         }
         while let Some(Leaving { entries, writes, together, is_whole }) =
-            cache.leaves(lpn, &self.held)
+            self.next_to_leave(&mut *cache, lpn)
         {
             let mut written = Vec::new();
             for leaving in entries {
@@ -155,6 +155,13 @@ impl Twin {
         }
         self.cache = Some(cache);
         was_there
+    }
+
+    fn next_to_leave(&self, cache: &mut dyn Slow, lpn: u32) -> Option<Leaving> {
+        let pages = self.shape.pages_per_block;
+        cache.leaves(lpn, &self.held, &|lpn| {
+            self.truth(lpn).map(|(block, page)| block * pages + page)
+        })
     }
 
     /// Reads, changes and writes a translation page.

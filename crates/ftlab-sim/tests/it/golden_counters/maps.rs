@@ -6,10 +6,11 @@ use std::fmt::Write;
 const TABLE: &str = include_str!("../../data/golden_maps.txt");
 
 /// Every kind of map, as it is by default and otherwise.
-const MAPS: [&str; 7] = [
+const MAPS: [&str; 8] = [
     "dftl:cache=8KiB",
     "dftl:cache=8KiB,protected=0",
     "cdftl:cache=8KiB",
+    "s-ftl:cache=8KiB",
     "tpftl:cache=8KiB",
     "iu:size=16KiB",
     "dftl:cache=16KiB,entry-bytes=64,unit=16KiB",
