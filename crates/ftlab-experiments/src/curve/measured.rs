@@ -18,21 +18,21 @@ const fn of(ftl: &'static str, median: f64, most: f64) -> MeasuredError {
     MeasuredError { ftl, median, most }
 }
 
-/// The FTLs of docs/notes/sampling-cells.md, whose numbers these are.
+/// The FTLs of docs/notes/sampling-cells.md, whose numbers these are, but for the trace of RocksDB.
 pub const MEASURED: [MeasuredError; 13] = [
-    of("1r-greedy", 0.006, 0.036),
-    of("fifo", 0.011, 0.101),
-    of("2r-fifo", 0.014, 0.053),
-    of("2r++", 0.007, 0.038),
-    of("lfs-cb", 0.014, 0.024),
-    of("dac-cb", 0.009, 0.042),
-    of("sepbit", 0.01, 0.026),
-    of("multilog/cost-benefit", 0.01, 0.042),
-    of("sfs/cost-benefit", 0.017, 0.044),
-    of("fk", 0.004, 0.016),
-    of("wolf", 0.052, 0.251),
-    of("midas", 0.008, 0.356),
-    of("hazard", 0.014, 0.069),
+    of("1r-greedy", 0.009, 0.032),
+    of("fifo", 0.016, 0.112),
+    of("2r-fifo", 0.01, 0.053),
+    of("2r++", 0.01, 0.042),
+    of("lfs-cb", 0.017, 0.061),
+    of("dac-cb", 0.009, 0.071),
+    of("sepbit", 0.009, 0.054),
+    of("multilog/cost-benefit", 0.011, 0.038),
+    of("sfs/cost-benefit", 0.013, 0.095),
+    of("fk", 0.022, 0.813),
+    of("wolf", 0.052, 0.496),
+    of("midas", 0.008, 0.058),
+    of("hazard", 0.017, 0.084),
 ];
 
 /// Pages of a write request from which on runs of pages are written and given up together, which samples do not show: our
@@ -43,7 +43,7 @@ const LONG_REQUEST: f64 = 32.0;
 const LONG_ERROR: f64 = 0.41;
 
 /// What estimates of most FTLs are within.
-const USUAL: f64 = 0.06;
+const USUAL: f64 = 0.08;
 
 fn measured(ftl: &str) -> Option<&'static MeasuredError> {
     let name = ftl.split(':').next().unwrap_or_default();
