@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ftlab._curve import Curves, curve
     from ftlab._drive import Drive
     from ftlab._fleet import Fleet, fleet
+    from ftlab._mapping_cache import MapAdvice, mapping_cache
     from ftlab._own import register
     from ftlab._parameter import Parameter, parameter
     from ftlab._policy import FitContext, Policy, Stream
@@ -46,6 +47,7 @@ else:
             "_curve": ("Curves", "curve"),
             "_drive": ("Drive",),
             "_fleet": ("Fleet", "fleet"),
+            "_mapping_cache": ("MapAdvice", "mapping_cache"),
             "_own": ("register",),
             "_parameter": ("Parameter", "parameter"),
             "_policy": ("FitContext", "Policy", "Stream"),
@@ -76,6 +78,7 @@ __all__ = [
     "FtlabError",
     "Hint",
     "Inspection",
+    "MapAdvice",
     "Parameter",
     "Policy",
     "Result",
@@ -101,6 +104,7 @@ __all__ = [
     "generate",
     "generators",
     "inspect",
+    "mapping_cache",
     "model",
     "parameter",
     "parts",

@@ -105,6 +105,7 @@ def advise(
     settings: dict[str, str],
     progress: Callable[[int, int | None], object] | None,
 ) -> str: ...
+def mapping_cache(workload: Workload, ftls: list[str], sizes: list[str], settings: dict[str, str]) -> str: ...
 def compare(
     axes: tuple[list[Workload], list[str], list[str], list[str], list[str], list[int]],
     directory: str,

@@ -47,6 +47,18 @@ def test_advice_is_that_of_the_command():
     assert "sepbit" in repr(advice)
 
 
+def test_the_memory_that_a_map_needs_is_that_of_the_command():
+    drive = ftlab.Drive("16MiB", op="20%", pages_per_block=32)
+    advice = ftlab.mapping_cache("hotcold", "1r-greedy", sizes=["8KiB", 32768], drive=drive, once=True)
+    typed = ["advise", "hotcold", "--logical", "16MiB", "--op", "20%", "--pages-per-block", "32", "--once"]
+    assert dict(advice) == command(*typed, "--ftl", "1r-greedy", "--mapping-cache=8KiB,32KiB")
+    assert advice.hits[32768] == 1.0
+    assert [point["cache_bytes"] for point in advice["curves"][0]["points"]] == [8192, 32768]
+    assert advice.answer in repr(advice)
+    with pytest.raises(ftlab.errors.ParameterError, match="a number above 1"):
+        ftlab.mapping_cache("hotcold", drive=drive, target_waf=0.5)
+
+
 def test_advice_about_a_real_drive_is_that_of_the_command():
     advice = ftlab.advise("hotcold", real_drive="960GB, 7%, 3.75GB", ftls="1r-greedy", writes=600_000)
     typed = ["advise", "hotcold", "--drive", "960GB, 7%, 3.75GB", "--ftl", "1r-greedy", "--writes", "600000"]

@@ -329,8 +329,8 @@ def test_what_is_unlike_a_drive_is_a_warning():
 def test_every_ftl_runs_with_every_map():
     drive = ftlab.Drive("16MiB", op="20%", pages_per_block=64, mapping="full,dftl:cache=8KiB")
     result = ftlab.run("hotcold", ["1r-greedy", "2r++"], drive=drive)
-    names = [f"{ftl} with {mapping}" for ftl in ("1r-greedy", "2r++") for mapping in ("full", "dftl:cache=8KiB")]
-    assert list(result.waf) == names
+    maps = ("full", "dftl:cache=8KiB")
+    assert list(result.waf) == [f"{ftl} with {own}" for ftl in ("1r-greedy", "2r++") for own in maps]
     assert result.runs[1].mapping == "dftl:cache=8KiB,entry-bytes=8,protected=0.5"
     assert result.runs[0].map is None
     assert result.runs[1].map["writes"] > 0

@@ -18,6 +18,7 @@ mod experiment;
 mod generate;
 mod hint;
 mod inspect;
+mod mapping_cache;
 mod model;
 mod own;
 mod parameters;
@@ -48,6 +49,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(colours::styles, module)?,
         wrap_pyfunction!(compare::compare, module)?,
         wrap_pyfunction!(inspect::inspect, module)?,
+        wrap_pyfunction!(mapping_cache::mapping_cache, module)?,
         wrap_pyfunction!(model::model_d_choices, module)?,
         wrap_pyfunction!(model::model_fifo, module)?,
         wrap_pyfunction!(model::model_greedy, module)?,
