@@ -107,7 +107,7 @@ facts! {
         /// The FTL as it was named; where runs have different maps, with the map: "2r++ with dftl:cache=2MiB".
         ftl: String;
         /// Where its map is, with every option, if runs differ in that; `config.drive.mapping` has all of them.
-        @ #[serde(default, skip_serializing_if = "Option::is_none")]
+        @ #[serde(default)]
         mapping: Option<String> = Text, "", from "--mapping" [frame(5, "mapping")];
         /// Every parameter of the FTL with its value, given, by default, or worked out where it is "auto".
         parameters: BTreeMap<String, String>;

@@ -65,7 +65,7 @@ fn every_ftl_runs_with_every_map_and_tables_name_it() {
     assert_eq!(runs[1]["mapping"], "dftl:cache=8KiB,entry-bytes=8,protected=0.5");
     let alone = run("--mapping dftl:cache=8KiB --json").json();
     assert_eq!(alone["runs"][0]["config_hash"], runs[1]["config_hash"]);
-    assert!(alone["runs"][0].get("mapping").is_none());
+    assert!(alone["runs"][0]["mapping"].is_null());
     for (rest, message) in [
         ("--mapping full --mapping full", "mapping: full is given twice; give it once"),
         ("--mapping full,dftl", "give cache=2MiB"),
