@@ -170,11 +170,23 @@ fn question(args: &CurveArgs) -> Result<Question, CliError> {
 fn text(curves: &Curves) -> String {
     let caveats = curves.caveats.iter().flat_map(|caveat| ["- ", caveat.as_str(), "\n"]);
     let refused = curves.curves.iter().filter_map(|curve| curve.refused.as_deref());
-    let mut text = sampled(curves) + &table(curves);
+    let table = table(curves);
+    let mut text = sampled(curves) + &table + &legend(&table);
     text.extend(refused.flat_map(|reason| [reason, "\n\n"]));
     text += &curves.trust.line;
     text.push('\n');
     text.extend(caveats);
+    text
+}
+
+/// What the marks in a table mean that has some.
+fn legend(table: &str) -> String {
+    let marks = [("*", "has not settled"), ("?", "is no evidence: too little was erased")];
+    let used = marks.iter().filter(|(mark, _)| table.contains(mark));
+    let mut text: String = used.flat_map(|(mark, meaning)| [mark, " ", meaning, "\n"]).collect();
+    if !text.is_empty() {
+        text.push('\n');
+    }
     text
 }
 

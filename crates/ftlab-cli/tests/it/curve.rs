@@ -16,6 +16,8 @@ fn a_curve_is_a_table_a_figure_a_file_and_json() {
     assert!(told.stdout.starts_with(first), "{}", told.stdout);
     let row = told.stdout.lines().find(|line| line.starts_with("28.13%")).unwrap();
     assert_eq!(row.matches("..").count(), 2, "an interval of each FTL: {row}");
+    let says = "\n* has not settled\n";
+    assert!(row.contains("* (") && told.stdout.contains(says), "{}", told.stdout);
     let svg = fs::read_to_string(place.path().join("a.svg")).unwrap();
     assert!(svg.contains("write amplification") && svg.contains("sepbit"));
     let csv = fs::read_to_string(place.path().join("a.csv")).unwrap();
