@@ -23,7 +23,7 @@ pub struct StackDistances {
 }
 
 impl StackDistances {
-    /// Of uses of so many pages.
+    /// Of uses of this many pages.
     pub fn new(pages: u32) -> Self {
         // Times are numbered afresh when half of them are no last uses any more.
         let times = (pages as usize).saturating_mul(2).max(1024);
@@ -37,7 +37,7 @@ impl StackDistances {
         }
     }
 
-    /// Bytes of memory that it takes for so many pages.
+    /// Bytes of memory that it takes for this many pages.
     pub fn bytes(pages: u32) -> u64 {
         u64::from(pages) * (4 + 8 + 8) + 8192
     }
@@ -74,7 +74,7 @@ impl StackDistances {
         self.uses
     }
 
-    /// Those of them that a cache of so many pages had. What was never used before is in none.
+    /// Those of them that a cache of this many pages had. What was never used before is in none.
     pub fn hits(&self, pages: u64) -> u64 {
         let pages = usize::try_from(pages).unwrap_or(usize::MAX).min(self.counts.len());
         self.counts[..pages].iter().sum()

@@ -43,7 +43,7 @@ impl MapCounts {
         self.write_backs + self.move_updates
     }
 
-    /// The same of translation pages, and of pages that were moved, each of which is a unit of so many pages.
+    /// The same of translation pages, and of pages that were moved, each of which is a unit of this many pages.
     #[must_use]
     pub(crate) fn in_pages(self, pages: u32) -> Self {
         let pages = u64::from(pages);

@@ -219,7 +219,7 @@ mod tests {
         batch.iter().map(|(op, lba, sectors)| (op, lba / 8, u64::from(sectors) / 8)).collect()
     }
 
-    /// Follows the requests: zones are written from beginning to end, so many at a time, and trimmed before.
+    /// Follows the requests: zones are written from beginning to end, as many at a time as are open, and trimmed before.
     #[test]
     fn zones_are_written_from_beginning_to_end_and_trimmed_as_a_whole() {
         let zone_pages = 120;

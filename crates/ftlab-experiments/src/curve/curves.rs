@@ -29,7 +29,7 @@ pub struct Curves {
 /// What was sampled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SampleSummary {
-    /// One page in so many is in the larger samples.
+    /// One page in this many is in the larger samples.
     pub one_in: u32,
     /// Pages of a block that are left in the larger samples, and in the smaller ones.
     pub pages_per_block: [u32; 2],

@@ -46,7 +46,7 @@ impl Estimate {
     }
 }
 
-/// The write amplification of a drive whose blocks have so many pages.
+/// The write amplification of a drive whose blocks have `pages_per_block` pages.
 pub fn estimate(seen: &[Sighting], pages_per_block: u32) -> Estimate {
     let count = seen.len().max(1) as f64;
     let place =

@@ -59,7 +59,7 @@ pub fn least_half(ftl: &str, pages_per_request: f64) -> f64 {
 }
 
 /// What to keep in mind of FTLs whose estimates are known to be further off than others, or not known at all, and of
-/// workloads whose requests have so many pages.
+/// workloads whose requests have this many pages.
 pub(super) fn caveats(curves: &[FtlCurve], pages_per_request: f64) -> Vec<String> {
     let of = |curve: &FtlCurve| match measured(&curve.ftl) {
         None => Some(format!(

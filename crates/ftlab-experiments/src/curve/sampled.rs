@@ -34,7 +34,7 @@ const GENERATOR_DRIVE_WRITES: f64 = 24.0;
 /// How much is sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampling {
-    /// One page in so many is in the larger samples, and one in four times as many in the smaller ones.
+    /// One page in this many is in the larger samples, and one in four times as many in the smaller ones.
     pub one_in: u32,
     /// Samples of each size.
     pub draws: u32,
@@ -137,7 +137,7 @@ impl Sampling {
     }
 }
 
-/// Logical pages of a drive with the blocks of `drive`, of so many pages each.
+/// Logical pages of a drive with the blocks of `drive`, of `pages_per_block` pages each.
 fn pages_of(drive: &DriveSummary, pages_per_block: u32) -> u32 {
     let share = f64::from(pages_per_block) / f64::from(drive.pages_per_block);
     (f64::from(drive.logical_pages) * share).round() as u32

@@ -30,7 +30,7 @@ pub(super) struct Coldest {
 }
 
 impl Coldest {
-    /// None of so many pages.
+    /// None of this many pages.
     pub(super) fn new(pages: usize) -> Self {
         Self { heap: Vec::new(), places: vec![NONE; pages] }
     }

@@ -79,9 +79,9 @@ pub(super) trait OnFlash: Parameters + Copy {
     /// Bytes of memory that it takes in a drive, the directory of translation pages not included.
     fn cache(&mut self) -> &mut ByteSize;
 
-    /// Bytes of memory that its simulation takes at most, of a map of so many entries in so many translation pages.
+    /// Bytes of memory that its simulation takes at most, of `entries` entries in `map_pages` translation pages.
     fn memory_bytes(&self, entries: u32, map_pages: u32) -> u64;
 
-    /// The map of a drive with so many entries, so many of which a translation page holds.
+    /// The map of a drive with `entries` entries, `entries_per_page` of which a translation page holds.
     fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map>;
 }

@@ -1,8 +1,8 @@
 //! Entries in the order of their use, in two segments.
 //!
-//! An entry is on probation at first. When it is used again it becomes protected; so many are protected at most, and
-//! the one that was used longest ago goes back to probation. The entry on probation that was used longest ago is the
-//! next to leave. If none may be protected, this is plain LRU.
+//! An entry is on probation at first. When it is used again it becomes protected. If too many are, the one of them that
+//! was used longest ago goes back to probation. The entry on probation that was used longest ago is the next to leave.
+//! If none may be protected, this is plain LRU.
 
 use crate::ensure::ensure;
 use crate::memory;

@@ -112,7 +112,7 @@ impl Mapping {
         page_bytes / ENTRY_BYTES
     }
 
-    /// Bytes of memory that it is said to take on a drive of so many pages, the directory of translation pages not
+    /// Bytes of memory that it is said to take on a drive of this many pages, the directory of translation pages not
     /// included.
     pub fn cache_bytes(&self, logical_pages: u32, page_bytes: u32) -> u64 {
         let mut kept = self.kept;

@@ -34,7 +34,7 @@ pub(crate) struct PagedMap<F, O> {
     /// Pages that the host wrote, and those that it trimmed of what it had written.
     written: u64,
     trimmed: u64,
-    /// Of the next writes, so many were written already, with the first page of their request in this unit.
+    /// Of the next writes, this many were written already, with the first page of their request in this unit.
     ahead: u32,
     /// Moved pages and translation pages of a victim, kept for their memory.
     moved: Vec<u32>,

@@ -50,7 +50,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Of so many entries, so many of which a translation page holds.
+    /// Of `pages` entries, `entries_per_page` of which a translation page holds.
     fn slow(self, pages: u32, entries_per_page: u32) -> Option<Box<dyn Slow>> {
         match self {
             Self::Full => None,

@@ -19,7 +19,7 @@ pub(super) struct UnitTwin {
 }
 
 impl UnitTwin {
-    /// A drive whose blocks have so many units as `shape` says pages.
+    /// A drive whose blocks have as many units as `shape` says pages.
     pub(super) fn new(
         shape: Shape,
         cache: Option<Box<dyn Slow>>,
