@@ -52,7 +52,8 @@ impl Series {
     }
 }
 
-/// Share of a series that is its beginning, and drive writes that it has at least.
+/// Share of a series that is its beginning, of host bytes and of what is written beside them, and drive writes that it has
+/// at least.
 const BEGINNING: (f64, f64) = (0.25, 4.0);
 
 /// Distances are shares of WAF - 1, and of this share of the largest WAF - 1 at least: else a series in which nothing is
@@ -98,7 +99,9 @@ impl Question {
             let (share, drive_writes) = BEGINNING;
             let counted = share * (series.measured.host_bytes() - skipped);
             let bytes = skipped + counted.max(drive_writes * largest);
-            Cow::Owned(series.measured.until(bytes))
+            // Where nothing is moved for long, FTLs are alike, and only the counters are off.
+            let moved = series.measured.beside_by(skipped, share);
+            Cow::Owned(series.measured.until(bytes.max(moved)))
         })
     }
 

@@ -33,7 +33,10 @@ const FURTHER: (f64, usize) = (2.0, 14);
 
 /// Drives that are tried in units of every size with several seeds: within this factor of the best, no fewer and no more
 /// than these.
-const RESIZED: (f64, usize, usize) = (2.0, 2, 6);
+const RESIZED: (f64, usize, usize) = (2.0, 2, 12);
+
+/// Units are too large if chance alone would make of them this many times what is left.
+const COARSEST: f64 = 4.0;
 
 /// Drives that are tried with gradual collection: those within this factor of the best, no fewer and no more than these;
 /// and the free units, in a million of all, below which it begins.
@@ -52,7 +55,8 @@ const MATCHED: f64 = 0.004;
 /// Runs with which it is matched, at most.
 const MATCHED_IN: usize = 4;
 
-/// A drive that cannot be run is tried again with its over-provisioning times `ROOM`, at most `ROOM_IN` times.
+/// A drive that cannot be run is tried again, at most `ROOM_IN` times: with its over-provisioning times `ROOM`, or half-way
+/// back to one that could.
 const ROOM: f64 = 1.25;
 const ROOM_IN: usize = 3;
 
@@ -62,7 +66,10 @@ pub(super) const SEEDS_AGAIN: u64 = 8;
 
 /// How that logarithm changes with the logarithm of over-provisioning, as a rule, and at least and at most.
 const SLOPE: f64 = -1.2;
-const SLOPES: (f64, f64) = (-4.0, -0.4);
+const SLOPES: (f64, f64) = (-12.0, -0.4);
+
+/// The logarithm of over-provisioning changes by no more than this at a time: a drive that moves nothing says little.
+const STEP_MOST: f64 = std::f64::consts::LN_2;
 
 /// What a search finds.
 pub(super) struct Found {
@@ -98,15 +105,15 @@ impl Line {
         extent: &Extent<'_>,
     ) -> Result<Option<Trial>, ExperimentsError> {
         for _ in 0..MATCHED_IN + ROOM_IN {
-            match runner.trial(&self.next, extent, 1)? {
-                Some(trial) => {
-                    if !self.add(trial) {
-                        break;
-                    }
+            if let Some(trial) = runner.trial(&self.next, extent, 1)? {
+                if !self.add(trial) {
+                    break;
                 }
+            } else {
                 // Too few blocks, or far too much is moved.
-                None if self.tried.is_empty() => self.next.op_ratio *= ROOM,
-                None => break,
+                let known = self.tried.last().map(|known| known.op_ratio);
+                let own = self.next.op_ratio;
+                self.next.op_ratio = known.map_or(ROOM * own, |known| (known * own).sqrt());
             }
         }
         Ok(self.tried.into_iter().min_by(by_distance))
@@ -219,18 +226,28 @@ impl Question {
         let mut trials: Vec<Trial> =
             try_each(runner, &whole, &all, SEEDS, threads)?.into_iter().flatten().collect();
         trials.sort_by(by_distance);
-        let resized: Vec<Candidate> = trials[..near(&trials, RESIZED)]
+        let with_all: Vec<Candidate> = trials[..near(&trials, RESIZED)]
             .iter()
-            .flat_map(|best| {
-                let own = &best.candidate;
-                let others = self.sizes().filter(|pages| {
-                    let ratio = f64::from(*pages) / f64::from(own.pages_per_block);
-                    ratio.log2().abs() > 0.25
-                });
-                others.map(|pages| self.with_units(own, pages)).filter(|other| self.has_room(other))
-            })
+            .flat_map(|best| self.sizes().map(move |pages| (best, pages)))
+            .filter(|(best, pages)| !is_too_coarse(best, *pages))
+            .filter_map(|(best, pages)| self.resized(&best.candidate, pages))
             .collect();
-        trials.extend(try_each(runner, &whole, &resized, SEEDS, threads)?.into_iter().flatten());
+        let resized = matched_closely(runner, &whole, &with_all, threads)?;
+        trials.extend(resized);
+        // Units tell by chance how large they are, whatever the FTL: the others are tried with those of the likeliest.
+        let noise = Noise::of(trials.iter());
+        let likeliest = trials.iter().min_by(|a, b| noise.likelier(a, b));
+        if let Some(pages) = likeliest.map(|own| own.candidate.pages_per_block) {
+            let tried = |own: &Candidate| {
+                let is_same = |other: &Candidate| {
+                    (&other.ftl, other.pages_per_block) == (&own.ftl, own.pages_per_block)
+                };
+                with_all.iter().any(is_same)
+            };
+            let firsts = all.iter().filter_map(|own| self.resized(own, pages));
+            let others: Vec<Candidate> = firsts.filter(|own| !tried(own)).collect();
+            trials.extend(matched_closely(runner, &whole, &others, threads)?);
+        }
         let noise = Noise::of(trials.iter());
         trials.sort_by(|a, b| noise.likelier(a, b));
         let mut followed = first_of_each(trials);
@@ -306,10 +323,14 @@ impl Question {
         Ok(nearest.map(start).collect())
     }
 
-    /// The beginning of each series, on drives that tell the coarse grid.
+    /// Each series, on drives that tell the coarse grid: all of it where they are small, since these move less, and later.
     fn roughly(&self, left_out: Option<usize>) -> Extent<'_> {
-        let pages = if self.is_scaled() { self.pages / COARSER } else { self.pages };
-        Extent { is_rough: true, ..self.beginning(pages, left_out) }
+        let extent = if self.is_scaled() {
+            Extent { pages: self.pages / COARSER, ..self.whole(left_out) }
+        } else {
+            self.beginning(self.pages, left_out)
+        };
+        Extent { is_rough: true, ..extent }
     }
 
     /// The best drive that is found quickly: over the beginning of each series, with units of one size.
@@ -321,6 +342,13 @@ impl Question {
         let starts = self.starts(runner, None, threads)?;
         let found = matched(runner, &self.beginning(self.pages, None), &starts, threads)?;
         Ok(found.into_iter().min_by(by_distance))
+    }
+
+    /// A candidate with units of another size; none if they are about as large as its own, or too large.
+    fn resized(&self, own: &Candidate, pages: u32) -> Option<Candidate> {
+        let ratio = f64::from(pages) / f64::from(own.pages_per_block);
+        let other = self.with_units(own, pages);
+        (ratio.log2().abs() > 0.25 && self.has_room(&other)).then_some(other)
     }
 
     /// A candidate with units of another size, and as much spare flash beside its reserve.
@@ -384,6 +412,24 @@ pub(super) fn matched(
     Ok(best?.into_iter().flatten().collect())
 }
 
+/// Gives every drive the over-provisioning with which it writes as much as was measured, and runs it with several seeds.
+fn matched_closely(
+    runner: &Runner<'_>,
+    extent: &Extent<'_>,
+    starts: &[Candidate],
+    threads: usize,
+) -> Result<Vec<Trial>, ExperimentsError> {
+    let found = matched(runner, extent, starts, threads)?;
+    let found: Vec<Candidate> = found.into_iter().map(|trial| trial.candidate).collect();
+    Ok(try_each(runner, extent, &found, SEEDS, threads)?.into_iter().flatten().collect())
+}
+
+/// Whether units of this size would leave far more to chance than is left of what was measured.
+fn is_too_coarse(trial: &Trial, pages: u32) -> bool {
+    let times = f64::from(pages) / f64::from(trial.candidate.pages_per_block);
+    trial.chance * times > COARSEST * trial.left()
+}
+
 /// Runs candidates, each with all seeds; nothing for those that could not be run.
 pub(super) fn try_each(
     runner: &Runner<'_>,
@@ -399,7 +445,8 @@ pub(super) fn try_each(
 /// The over-provisioning with which a drive would write as much as was measured.
 fn matching(trial: &Trial, slope: f64) -> f64 {
     let (steepest, flattest) = SLOPES;
-    trial.op_ratio * (-trial.excess() / slope.clamp(steepest, flattest)).exp()
+    let step = -trial.excess() / slope.clamp(steepest, flattest);
+    trial.op_ratio * step.clamp(-STEP_MOST, STEP_MOST).exp()
 }
 
 fn by_distance(a: &Trial, b: &Trial) -> Ordering {

@@ -161,6 +161,18 @@ impl Measured {
         (self.media[at] - self.media[0] - host, host)
     }
 
+    /// Host bytes after which this share was written of all that the drive writes to its medium beside what the host sends
+    /// after the first `skip` bytes.
+    pub(super) fn beside_by(&self, skip: f64, share: f64) -> f64 {
+        let from = self.interval_after(skip);
+        let beside =
+            |at: usize| self.media[at] - self.media[from] - (self.host[at] - self.host[from]);
+        let last = self.host.len() - 1;
+        let most = share * beside(last);
+        let by = (from..last).find(|at| *at > from && beside(*at) >= most);
+        self.host[by.unwrap_or(last)]
+    }
+
     /// Bytes that the host wrote.
     pub fn host_bytes(&self) -> f64 {
         self.host.last().copied().unwrap_or_default()
@@ -307,6 +319,19 @@ mod tests {
         assert_eq!((begun.samples(), begun.host_bytes()), (9, 80.0));
         assert_eq!(series.until(90.0).samples(), 10, "the sample at that place is part of it");
         assert_eq!(series.until(0.0).samples(), INTERVALS_MIN + 1);
+    }
+
+    #[test]
+    fn a_beginning_holds_a_share_of_what_is_written_beside_the_host() {
+        // Nothing for eight intervals, and then ever more.
+        let beside = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 3.0, 6.0, 10.0];
+        let rows = (0..).map(|n| f64::from(n) * 10.0).zip(beside);
+        let series = Measured::new(rows.map(|(host, own)| (host, host + own)).collect()).unwrap();
+        // The second begins at the sample after 95 bytes, where 3 of the 10 are written.
+        for (skip, share, expected) in [(0.0, 0.25, 100.0), (95.0, 0.4, 110.0), (0.0, 1.0, 120.0)] {
+            let by = series.beside_by(skip, share);
+            assert!((by - expected).abs() < 1e-9, "{skip} {share}: {by}");
+        }
     }
 
     #[test]
