@@ -111,7 +111,14 @@ fn waits(runs: &[(String, &TimingResult)]) -> String {
         Shown::Table { sheet: Sheet::Waits, at, heading, when, .. } => Some((at, (heading, when))),
         _ => None,
     });
-    columns.retain(|((_, when), _)| match when {
+    let waited = |fact: &Fact<WaitsResult>| {
+        let requests = runs.iter().filter_map(|(_, time)| time.requests.as_ref());
+        let all = requests.flat_map(|of| of.operations.values());
+        let mut waits = all.flat_map(|of| of.waits.iter().flatten());
+        waits.any(|waits| fact.of(waits).is_some_and(|value| value.number() > 0.0))
+    };
+    columns.retain(|((_, when), fact)| match when {
+        When::Nonzero => waited(fact),
         When::WithBuffer => any(|of| of.write_buffer.is_some()),
         When::WithQueues => any(|of| of.queued_mean > 0.0),
         _ => true,

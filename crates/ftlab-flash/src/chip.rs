@@ -10,7 +10,7 @@ use crate::cells::Reader;
 use crate::ledger::Ledger;
 use crate::luns::Luns;
 use crate::merge::Merge;
-use crate::occupation::After;
+use crate::occupation::{After, By};
 use crate::occupied::Occupied;
 use crate::owner::{NOBODY, Owner};
 use crate::parameters::{ChipParameters, Priority};
@@ -36,6 +36,8 @@ pub struct Chip {
     collected_by: u64,
     /// Whether operations wait for those that they depend on.
     has_dependencies: bool,
+    /// When a map on flash has told where the next page of the host is, where operations follow each other.
+    mapped_by: u64,
     /// Whether something has been done for a page write of the host that is not programmed yet.
     is_awaited: bool,
     /// For whom the host asks.
@@ -68,6 +70,7 @@ impl Chip {
             moved_by: [0; 2],
             collected_by: 0,
             has_dependencies: priority != Priority::Femu,
+            mapped_by: 0,
             is_awaited: false,
             owner: NOBODY,
             answer: Answer::default(),
@@ -184,8 +187,17 @@ impl Chip {
             self.answer.pending += 1;
             return;
         }
-        let done = self.luns.read(from, now, true);
+        let after = After { mapped: std::mem::take(&mut self.mapped_by), ..After::default() };
+        let done = self.luns.read(from, now, after, By::Host);
         self.answer(done);
+    }
+
+    /// The page that the host would read holds nothing: nobody waits for what a map was asked.
+    pub fn forget_map(&mut self) {
+        self.mapped_by = 0;
+        if let Some(schedule) = self.schedule() {
+            schedule.forget_map();
+        }
     }
 
     /// When what the host asked for since the last call is complete.
@@ -276,8 +288,8 @@ impl Chip {
         if !is_awaited {
             self.work.others_ns += time_ns;
             match self.schedule() {
-                Some(schedule) => schedule.program(to, time_ns, false, NOBODY),
-                None => _ = self.luns.program(to, now, After::default(), false),
+                Some(schedule) => schedule.program_unawaited(to, time_ns),
+                None => _ = self.luns.program(to, now, After::default(), By::Collection),
             }
             return None;
         }
@@ -286,12 +298,13 @@ impl Chip {
         self.work.host_writes_ns += time_ns;
         let owner = self.owner;
         if let Some(schedule) = self.schedule() {
-            schedule.program(to, time_ns, true, owner);
+            schedule.program(to, time_ns, owner);
             self.answer.pending += 1;
             return None;
         }
-        let after = After { moved: self.moved_by[1], erased: self.collected_by };
-        let done = self.luns.program(to, now, after, true);
+        let after = self.after();
+        self.mapped_by = 0;
+        let done = self.luns.program(to, now, after, By::Host);
         self.answer(done);
         Some(done)
     }
@@ -344,8 +357,36 @@ impl Chip {
         if let Some(schedule) = self.schedule() {
             return schedule.read_for_ftl(from, time_ns, is_awaited);
         }
-        let done = self.luns.read(from, self.now, false);
+        let done = self.luns.read(from, self.now, After::default(), By::Collection);
         self.collect_until(done, is_awaited);
+    }
+
+    /// A page of a map is read: the next page of the host waits for it.
+    pub(crate) fn read_map(&mut self, from: Ppn) {
+        self.luns.sense(from, Reader::Ftl);
+        let time_ns = self.luns.read_ns(from);
+        self.work.others_ns += time_ns;
+        if let Some(schedule) = self.schedule() {
+            return schedule.read_map(from, time_ns);
+        }
+        let done = self.luns.read(from, self.now, After::default(), By::Map);
+        self.mapped_by = self.mapped_by.max(done);
+    }
+
+    /// A page of a map is programmed, after what was read of it: the next page of the host waits for it.
+    pub(crate) fn program_map(&mut self, to: Ppn) {
+        let time_ns = self.luns.program_ns(to);
+        self.work.others_ns += time_ns;
+        if let Some(schedule) = self.schedule() {
+            return schedule.program_map(to, time_ns);
+        }
+        self.mapped_by = self.luns.program(to, self.now, self.after(), By::Map);
+    }
+
+    /// What the next page of the host that is written waits for.
+    #[inline]
+    fn after(&self) -> After {
+        After { moved: self.moved_by[1], erased: self.collected_by, mapped: self.mapped_by }
     }
 
     /// LUNs that choose what to do next, once they do.
@@ -413,6 +454,44 @@ mod tests {
             assert_eq!(timed.chip_mut().take_answer(), known(done_ns));
         }
         assert_eq!((timed.chip().now_ns(), timed.chip().end_ns()), (1_000_000, 1_020_000));
+    }
+
+    #[test]
+    fn what_the_host_asks_for_waits_for_pages_of_a_map() {
+        const MAP: Purpose = Cause::Map.awaited();
+        for more in ["", ",priority=femu", ",priority=read-first"] {
+            let mut timed = timed(more);
+            timed.chip_mut().begin_to_choose();
+            // One LUN has even pages, the other odd ones.
+            timed.chip_mut().ask_for(1, None);
+            timed.read(Ppn(0), &mut [], MAP).unwrap();
+            timed.chip_mut().read_for_host(Ppn(1));
+            let mut done = told(&mut timed);
+            assert_eq!(done, [20_000], "a read after that of the map {more}");
+            timed.chip_mut().pass_to(20_000);
+            timed.chip_mut().read_for_host(Ppn(2));
+            timed.chip_mut().read_for_host(Ppn(3));
+            done = told(&mut timed);
+            assert_eq!(done, [30_000], "reads of which it was not asked {more}");
+            timed.chip_mut().pass_to(30_000);
+            // An entry makes room: its page is read and written, and then another is read.
+            timed.read(Ppn(0), &mut [], MAP).unwrap();
+            timed.program(Ppn(5), Page::new(Lpn(9), &[]), MAP).unwrap();
+            timed.read(Ppn(2), &mut [], MAP).unwrap();
+            timed.program(Ppn(4), Page::new(Lpn(0), &[]), Cause::Host.awaited()).unwrap();
+            assert_eq!(told(&mut timed), [240_000], "{more}");
+            assert_eq!(timed.chip().work().others_ns, 130_000, "{more}");
+        }
+    }
+
+    /// When what was asked for last is complete.
+    fn told(timed: &mut Timed<NoPayload>) -> Vec<u64> {
+        let answer = timed.chip_mut().take_answer();
+        let mut done = answer.done_ns;
+        while let Some((time, _)) = timed.chip_mut().advance(NEVER) {
+            done = done.max(Some(time));
+        }
+        done.into_iter().collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::cells::{Cells, Reader};
 use crate::ledger::Ledger;
 use crate::merge::{first_bits, ones};
-use crate::occupation::{Accounts, After, Booked};
+use crate::occupation::{Accounts, After, Booked, By};
 use crate::occupied::Occupied;
 use crate::parameters::{ChipParameters, ChipTimes, Priority, nanoseconds};
 use crate::striping::Striping;
@@ -201,15 +201,15 @@ impl Luns {
 
     /// Reads from the cells, then transfers out; the LUN holds the page until that is done.
     #[inline]
-    pub(crate) fn read(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
+    pub(crate) fn read(&mut self, page: Ppn, now: u64, after: After, by: By) -> u64 {
         if self.accounts.is_some() {
-            return self.read_and_account(page, now, is_host);
+            return self.read_and_account(page, now, after, by);
         }
-        let lun = self.lun_of(page);
-        if is_host {
-            self.queued_ns[lun] += now.max(self.free(lun)) - now;
+        let (lun, earliest) = (self.lun_of(page), now.max(after.all()));
+        if by == By::Host {
+            self.queued_ns[lun] += earliest.max(self.free(lun)) - now;
         }
-        self.read_from(lun, now, self.read_ns(page))
+        self.read_from(lun, earliest, self.read_ns(page))
     }
 
     #[inline]
@@ -230,14 +230,14 @@ impl Luns {
     /// Transfers in, which takes LUN and channel, then programs.
     #[expect(clippy::inline_always, reason = "called for each page that is written")]
     #[inline(always)]
-    pub(crate) fn program(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
+    pub(crate) fn program(&mut self, page: Ppn, now: u64, after: After, by: By) -> u64 {
         if self.accounts.is_some() {
-            return self.program_and_account(page, now, after, is_host);
+            return self.program_and_account(page, now, after, by);
         }
         let (lun, earliest, time) =
-            (self.lun_of(page), now.max(after.both()), self.program_ns(page));
+            (self.lun_of(page), now.max(after.all()), self.program_ns(page));
         let done = self.program_on(lun, earliest, time);
-        if is_host {
+        if by == By::Host {
             self.queued_ns[lun] += done - time - now;
         }
         done
@@ -384,34 +384,36 @@ impl Luns {
 impl Luns {
     #[cold]
     #[inline(never)]
-    fn read_and_account(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
+    fn read_and_account(&mut self, page: Ppn, now: u64, after: After, by: By) -> u64 {
         let (lun, own_ns) = (self.lun_of(page), self.read_ns(page));
-        let free = self.free(lun);
-        let done = self.read_from(lun, now, own_ns);
-        self.queued_ns[lun] += if is_host { now.max(free) - now } else { 0 };
-        let booked = Booked { free, start: now.max(free), own_ns, ..self.booked(page, now, done) };
-        self.accounts.iter_mut().for_each(|it| it.read(Booked { is_host, ..booked }));
+        let (free, earliest) = (self.free(lun), now.max(after.all()));
+        let (start, done) = (earliest.max(free), self.read_from(lun, earliest, own_ns));
+        self.queued_ns[lun] += if by == By::Host { start - now } else { 0 };
+        let booked = Booked { free, start, own_ns, by, ..self.booked(page, now, done) };
+        self.accounts.iter_mut().for_each(|it| it.read(booked, after));
         done
     }
 
     #[cold]
     #[inline(never)]
-    fn program_and_account(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
+    fn program_and_account(&mut self, page: Ppn, now: u64, after: After, by: By) -> u64 {
         let (lun, own_ns) = (self.lun_of(page), self.program_ns(page));
         let free = self.free(lun);
-        let done = self.program_on(lun, now.max(after.both()), own_ns);
-        self.queued_ns[lun] += if is_host { done - own_ns - now } else { 0 };
-        let booked = Booked { free, start: done - own_ns, own_ns, ..self.booked(page, now, done) };
-        self.accounts.iter_mut().for_each(|it| it.program(Booked { is_host, ..booked }, after));
+        let done = self.program_on(lun, now.max(after.all()), own_ns);
+        let start = done - own_ns;
+        self.queued_ns[lun] += if by == By::Host { start - now } else { 0 };
+        let booked = Booked { free, start, own_ns, by, ..self.booked(page, now, done) };
+        self.accounts.iter_mut().for_each(|it| it.program(booked, after));
         done
     }
 
     #[cold]
     #[inline(never)]
     fn copy_and_account(&mut self, from: Ppn, to: Ppn, now: u64) -> u64 {
-        let is_read = self.read_and_account(from, now, false);
+        let by = By::Collection;
+        let is_read = self.read_and_account(from, now, After::default(), by);
         let moved = if self.reads_first { is_read } else { 0 };
-        self.program_and_account(to, now, After { moved, erased: 0 }, false)
+        self.program_and_account(to, now, After { moved, ..After::default() }, by)
     }
 
     #[cold]
@@ -438,7 +440,7 @@ impl Luns {
             own_ns: 0,
             // Nobody waits for a channel that a LUN has for itself.
             transfer_ns: if self.all.len() > self.channels as usize { self.transfer_ns } else { 0 },
-            is_host: false,
+            by: By::Collection,
         }
     }
 }

@@ -82,8 +82,17 @@ pub(crate) struct Booked {
     pub(crate) own_ns: u64,
     /// Of that, the time of a transfer; 0 if nobody waits for channels.
     pub(crate) transfer_ns: u64,
-    /// Whether the host asked for it.
-    pub(crate) is_host: bool,
+    pub(crate) by: By,
+}
+
+/// Who asked for an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    Host,
+    /// The FTL, for a collection or a merge.
+    Collection,
+    /// The FTL, for a page of its map.
+    Map,
 }
 
 impl Booked {
@@ -100,22 +109,24 @@ impl Booked {
             done,
             own_ns,
             transfer_ns: 0,
-            is_host: false,
+            by: By::Collection,
         }
     }
 }
 
-/// What a program or erase waits for before its LUN: that pages are moved, and that blocks are erased.
+/// What an operation waits for before its LUN: that pages are moved, that blocks are erased, and that a map on flash has
+/// told where its page is.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct After {
     pub(crate) moved: u64,
     pub(crate) erased: u64,
+    pub(crate) mapped: u64,
 }
 
 impl After {
     #[inline]
-    pub(crate) fn both(self) -> u64 {
-        self.moved.max(self.erased)
+    pub(crate) fn all(self) -> u64 {
+        self.moved.max(self.erased).max(self.mapped)
     }
 }
 
@@ -137,16 +148,18 @@ impl Accounts {
     }
 
     /// A page is read from the cells and transferred.
-    pub(crate) fn read(&mut self, booked: Booked) {
+    pub(crate) fn read(&mut self, booked: Booked, after: After) {
         let Booked { now, start, done, own_ns, transfer_ns, .. } = booked;
         let (lun, channel) = (&mut self.luns[booked.lun], &mut self.channels[booked.channel]);
-        if booked.is_host {
-            let mut waits = lun.between(now, start);
+        if booked.by == By::Host {
+            let mut waits = dependency(now, after);
+            waits.add_all(&lun.between(now.max(after.all()), start));
             waits.add_all(&channel.between(start + own_ns - transfer_ns, done - transfer_ns));
             waits.add(Wait::Own, own_ns);
             self.ledger.latest = waits;
         }
-        let (of_lun, of_channel) = causes(booked.is_host);
+        let (of_lun, of_channel) = causes(booked.by);
+        lun.occupy(now, after.mapped, Wait::Map);
         lun.occupy(now, done, of_lun);
         channel.occupy(now, if transfer_ns > 0 { done } else { 0 }, of_channel);
         self.note(booked, [LunWork::HostRead, LunWork::Read]);
@@ -156,17 +169,18 @@ impl Accounts {
     pub(crate) fn program(&mut self, booked: Booked, after: After) {
         let Booked { now, free, start, done, own_ns, transfer_ns, .. } = booked;
         let (lun, channel) = (&mut self.luns[booked.lun], &mut self.channels[booked.channel]);
-        if booked.is_host {
-            let asked = now.max(after.both());
+        if booked.by == By::Host {
+            let asked = now.max(after.all());
             let mut waits = dependency(now, after);
             waits.add_all(&lun.between(asked, free));
             waits.add_all(&channel.between(asked.max(free), start));
             waits.add(Wait::Own, own_ns);
             self.ledger.latest = waits;
         }
-        let (of_lun, of_channel) = causes(booked.is_host);
+        let (of_lun, of_channel) = causes(booked.by);
         lun.occupy(now, after.moved, Wait::Collection);
         lun.occupy(now, after.erased, Wait::Erase);
+        lun.occupy(now, after.mapped, Wait::Map);
         lun.occupy(now, done, of_lun);
         channel.occupy(now, if transfer_ns > 0 { start + transfer_ns } else { 0 }, of_channel);
         self.note(booked, [LunWork::HostProgram, LunWork::Program]);
@@ -174,7 +188,8 @@ impl Accounts {
 
     /// Takes note of what a LUN does: the first of these for the host, the second for the FTL.
     fn note(&mut self, booked: Booked, work: [LunWork; 2]) {
-        let Booked { lun, page, start, done, is_host, .. } = booked;
+        let Booked { lun, page, start, done, by, .. } = booked;
+        let is_host = by == By::Host;
         let Some(log) = &mut self.ledger.log else { return };
         log.add(Slice {
             lun: lun as u32,
@@ -200,15 +215,21 @@ impl Accounts {
 }
 
 /// What a LUN and a channel are occupied for.
-fn causes(is_host: bool) -> (Wait, Wait) {
-    if is_host { (Wait::Lun, Wait::Channel) } else { (Wait::Collection, Wait::Collection) }
+fn causes(by: By) -> (Wait, Wait) {
+    match by {
+        By::Host => (Wait::Lun, Wait::Channel),
+        By::Collection => (Wait::Collection, Wait::Collection),
+        By::Map => (Wait::Map, Wait::Map),
+    }
 }
 
-/// What a host write waits for before its LUN: until the pages are moved for them, and then for the erases.
+/// What the host waits for before its LUN: until pages are moved for it, then for erases, and then for the map.
 fn dependency(now: u64, after: After) -> Waits {
     let moved = after.moved.max(now);
     let mut waits = Waits::of(Wait::Collection, moved - now);
-    waits.add(Wait::Erase, after.erased.max(moved) - moved);
+    let erased = after.erased.max(moved);
+    waits.add(Wait::Erase, erased - moved);
+    waits.add(Wait::Map, after.mapped.max(erased) - erased);
     waits
 }
 

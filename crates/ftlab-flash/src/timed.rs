@@ -16,6 +16,11 @@
 //! such as a step of incremental collection after the program, delays later host writes only where it takes their LUN
 //! or channel.
 //!
+//! # What waits for a map
+//! A map that does not fit into memory reads and writes its own pages first, if it has to, to tell where a page of the
+//! host is. If these are [awaited](Purpose::is_awaited), the next page that the host reads or writes starts when they are
+//! complete, whatever the rule.
+//!
 //! An erase starts when every copy before it is complete, since these may have been of its pages.
 //!
 //! # Who asks, and when
@@ -33,7 +38,7 @@
 //! each count times its latency.
 
 use crate::chip::Chip;
-use crate::{BlockId, Content, Flash, Merge, Page, Ppn, Purpose};
+use crate::{BlockId, Cause, Content, Flash, Merge, Page, Ppn, Purpose};
 
 /// When the page writes of a host arrive that an FTL carries out one after the other.
 pub trait Pace {
@@ -129,6 +134,8 @@ impl<F: Flash, P: Pace> Flash for Timed<F, P> {
         self.arrive(purpose);
         if let Content::At(from) = page.content {
             self.chip.copy(from, to, purpose);
+        } else if purpose.cause == Cause::Map && purpose.is_awaited {
+            self.chip.program_map(to);
         } else if let Some(done) = self.chip.program(to, purpose.is_awaited) {
             self.pace.written(self.chip.now_ns(), done);
         }
@@ -158,7 +165,11 @@ impl<F: Flash, P: Pace> Flash for Timed<F, P> {
     fn read(&mut self, from: Ppn, data: &mut [u8], purpose: Purpose) -> Result<(), F::Error> {
         self.flash.read(from, data, purpose)?;
         self.arrive(purpose);
-        self.chip.read(from, purpose.is_awaited);
+        if purpose.cause == Cause::Map && purpose.is_awaited {
+            self.chip.read_map(from);
+        } else {
+            self.chip.read(from, purpose.is_awaited);
+        }
         Ok(())
     }
 }

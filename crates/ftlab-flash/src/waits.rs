@@ -18,11 +18,14 @@ pub enum Wait {
     Buffer,
     /// In the queue of its tenant, before the drive took it.
     Queue,
+    /// Pages of a map that does not fit into memory: the LUN or the channel was busy with them, or they had to tell
+    /// where the page is.
+    Map,
 }
 
 impl Wait {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Own,
         Self::Lun,
         Self::Channel,
@@ -30,6 +33,7 @@ impl Wait {
         Self::Erase,
         Self::Buffer,
         Self::Queue,
+        Self::Map,
     ];
 }
 

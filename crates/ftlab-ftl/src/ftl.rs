@@ -119,6 +119,11 @@ pub trait Ftl: Send {
         self.inner().map_or(0, DynInner::<Self>::retired_blocks)
     }
 
+    /// The host is about to read a page: a map on flash tells where it is, if that is not in memory.
+    fn look_up_to_read(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
+        self.inner_mut().map_or(Ok(()), |inner| inner.look_up_to_read(lpn))
+    }
+
     /// The host has read a flash page, which disturbs the others of its block: they may have to be rewritten.
     fn count_read(&mut self, page: Ppn) -> Result<(), ErrorOf<Self>> {
         self.inner_mut().map_or(Ok(()), |inner| inner.count_read(page))

@@ -125,9 +125,11 @@ impl Host {
     #[inline]
     pub fn read(&mut self, chip: &mut Chip, from: Option<Ppn>) {
         let Some(requests) = &mut self.requests else { return };
-        match from {
-            Some(from) => chip.read_for_host(from),
-            None => requests.page_transferred(chip.now_ns()),
+        if let Some(from) = from {
+            chip.read_for_host(from);
+        } else {
+            chip.forget_map();
+            requests.page_transferred(chip.now_ns());
         }
     }
 

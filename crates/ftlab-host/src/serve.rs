@@ -161,6 +161,7 @@ impl Host {
             if has_buffer && self.read_buffered(ftl.flash().chip(), lpn) {
                 continue;
             }
+            ftl.look_up_to_read(lpn)?;
             let from = ftl.flash_page(lpn);
             self.read(ftl.flash_mut().chip_mut(), from);
             from.map_or(Ok(()), |page| ftl.count_read(page))?;

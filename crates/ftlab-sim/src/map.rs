@@ -99,6 +99,20 @@ facts! {
             sweep(700, "waf-units", "pages programmed with others of their unit per host write"),
             frame(430, "rewrites_per_write"),
         ];
+        /// Pages to read that were looked up. Only where time is simulated are reads of the host carried out.
+        @ #[serde(default)] #[schemars(!default)]
+        read_lookups: u64 = Count, "pages", from "the FTL" [frame(431, "map_read_lookups")];
+        /// Of these, those whose entry was in memory; the others cost two reads or more.
+        @ #[serde(default)] #[schemars(!default)]
+        read_hits: u64 = Count, "pages", from "the FTL" [frame(432, "map_read_hits")];
+        /// The share of these.
+        @ #[serde(default)] #[schemars(!default)]
+        read_hit_share: f64 = Ratio(4), "", from "the FTL" [
+            table(Map, 12, "hits of\nreads", Nonzero),
+            report(Runs, 161, "map hits of reads", "Share of pages to read whose entry of the map was in memory", Nonzero),
+            sweep(612, "map-read-hits", "share of pages to read whose entry of the map was in memory"),
+            frame(433, "map_read_hit_share"),
+        ];
     }
 }
 
@@ -113,6 +127,9 @@ impl MapResult {
             write_lookups: map.write_lookups,
             write_hits: map.write_hits,
             write_hit_share: map.write_hits as f64 / map.write_lookups.max(1) as f64,
+            read_lookups: map.read_lookups,
+            read_hits: map.read_hits,
+            read_hit_share: map.read_hits as f64 / map.read_lookups.max(1) as f64,
             loads: map.loads,
             update_reads: map.update_reads,
             reads: map.reads(),
@@ -279,10 +296,14 @@ mod tests {
             of.drive.mapping = "iu:size=2KiB".parse().unwrap();
             of.ftls = vec!["oracle-rate".parse().unwrap()];
         };
+        let in_time: Change = |of| {
+            of.drive.mapping = "iu:size=2KiB".parse().unwrap();
+            of.timing = Some("slc".parse().unwrap());
+        };
         let refused: [(Change, &str); 8] = [
             (|of| of.ftls = vec!["fast".parse().unwrap()], "fast maps blocks and a log"),
             (|of| of.ftls = vec!["nvme-fdp/greedy".parse().unwrap()], "leave out nvme-fdp"),
-            (|of| of.timing = Some("slc".parse().unwrap()), "leave out --timing"),
+            (in_time, "leave out --timing, or units"),
             (|of| of.drive.slc_cache = Some("size=1MiB".parse().unwrap()), "leave out --slc-cache"),
             (
                 |of| of.drive.mapping = "iu:size=3KiB".parse().unwrap(),

@@ -261,6 +261,14 @@ facts! {
             table(Waits, 70, "erase", Known),
             report(Waits, 70, "erase", "The LUN erased, or a write waited for an erase", Known),
         ];
+        /// The LUN or channel was busy with pages of a map on flash, or these had to tell where a page is.
+        map_ns: f64 = Millis(4), "ns", from "the clock" [
+            table(Waits, 75, "map", Nonzero),
+            report(
+                Waits, 75, "map",
+                "Pages of the map were read or written, on the LUN or channel or to tell where a page is", Known
+            ),
+        ];
         /// The write buffer was full, or a page waited there for its program.
         buffer_ns: f64 = Millis(4), "ns", from "the clock" [
             table(Waits, 80, "buffer", WithBuffer),
@@ -308,19 +316,21 @@ impl WaitsResult {
             channel_ns: waited(Wait::Channel),
             collection_ns: waited(Wait::Collection),
             erase_ns: waited(Wait::Erase),
+            map_ns: waited(Wait::Map),
             buffer_ns: waited(Wait::Buffer),
             queue_ns: waited(Wait::Queue),
         }
     }
 
     /// What was waited for, by name, in the order of the fields.
-    pub fn parts(&self) -> [(&'static str, f64); 7] {
+    pub fn parts(&self) -> [(&'static str, f64); 8] {
         [
             ("own", self.own_ns),
             ("LUN", self.lun_ns),
             ("channel", self.channel_ns),
             ("collection", self.collection_ns),
             ("erase", self.erase_ns),
+            ("map", self.map_ns),
             ("buffer", self.buffer_ns),
             ("queue", self.queue_ns),
         ]

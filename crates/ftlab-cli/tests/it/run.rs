@@ -69,7 +69,7 @@ fn every_ftl_runs_with_every_map_and_tables_name_it() {
     for (rest, message) in [
         ("--mapping full --mapping full", "mapping: full is given twice; give it once"),
         ("--mapping full,dftl", "give cache=2MiB"),
-        ("--mapping full,dftl:cache=8KiB --timing slc", "leave out --timing"),
+        ("--mapping full,iu:size=16KiB --timing slc", "leave out --timing, or units"),
     ] {
         let refused = run(rest).stderr;
         assert!(refused.contains(message), "{rest}: {refused}");

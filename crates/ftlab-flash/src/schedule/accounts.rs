@@ -70,6 +70,7 @@ fn cause(kind: Kind) -> Wait {
     match kind {
         Kind::HostRead | Kind::HostProgram => Wait::Lun,
         Kind::Read | Kind::Program => Wait::Collection,
+        Kind::MapRead | Kind::MapProgram => Wait::Map,
         Kind::Erase => Wait::Erase,
     }
 }
@@ -212,8 +213,8 @@ impl Accounts {
         let work = match kind {
             Kind::HostRead => LunWork::HostRead,
             Kind::HostProgram => LunWork::HostProgram,
-            Kind::Read => LunWork::Read,
-            Kind::Program => LunWork::Program,
+            Kind::Read | Kind::MapRead => LunWork::Read,
+            Kind::Program | Kind::MapProgram => LunWork::Program,
             Kind::Erase => LunWork::Erase,
         };
         let begin_ns = self.luns[lun].began;

@@ -3,13 +3,17 @@
 //! An operation waits for those that it depends on, and then in the queue of its LUN. A LUN that is free
 //! takes the first of the most urgent operations in its queue ([`Urgency`]), and does not stop what it
 //! began, but for a read of the host if programs or erases may be suspended. While the channel is taken, a LUN
-//! whose most urgent operation is a program waits for it, and takes a read that comes meanwhile. What must not be overtaken is held back: a read by the program of its page, a program by the
-//! erase of its block, the program of a copyback by its read, an erase by the copybacks before it, a host
-//! write by the collection before it. All of these were asked for earlier, so nothing waits for itself. The
-//! pages of a block may change places among the programs that are due at the same time.
+//! whose most urgent operation is a program waits for it, and takes a read that comes meanwhile.
+//!
+//! What must not be overtaken is held back: a read by the program of its page, a program by the erase of its block,
+//! the program of a copyback by its read, an erase by the copybacks before it, a host write by the collection before
+//! it, and a page of the host by the pages of a map on flash that tell where it is. All of these were asked for
+//! earlier, so nothing waits for itself. The pages of a block may change places among the programs that are due at the
+//! same time.
 
 mod accounts;
 mod channels;
+mod lookups;
 mod operation;
 mod under_way;
 
@@ -24,6 +28,7 @@ use crate::waits::Waits;
 use crate::{BlockId, Geometry, Ppn};
 use accounts::{Accounts, Doing};
 use channels::Channels;
+use lookups::Lookups;
 use operation::{Kind, Operation, Operations, Queues, Urgency};
 use std::collections::VecDeque;
 use under_way::UnderWay;
@@ -47,6 +52,7 @@ pub(crate) struct Schedule {
     collected: Gate<u32>,
     /// Copybacks.
     moved: Gate<u32>,
+    lookups: Lookups,
     /// Whose operations are complete, and when.
     complete: VecDeque<(u64, Owner)>,
     /// What operations of the host wait for, if somebody wants to know.
@@ -145,6 +151,7 @@ impl Schedule {
             under_way: UnderWay::new(geometry, striping.luns_of(BlockId(0)).len() as u32),
             collected: Gate::default(),
             moved: Gate::default(),
+            lookups: Lookups::default(),
             complete: VecDeque::new(),
             accounts: None,
         }
@@ -203,9 +210,50 @@ impl Schedule {
         self.operations.len()
     }
 
-    /// The host reads a page, which takes this time of the LUN.
+    /// The host reads a page, which takes this time of the LUN, once a map on flash has told where it is, or at once.
     pub(crate) fn read(&mut self, from: Ppn, time_ns: u64, owner: Owner) {
-        self.add_read(Kind::HostRead, from, time_ns, owner);
+        let read = self.add_read(Kind::HostRead, from, time_ns, owner);
+        self.await_map(read);
+        self.ask(read);
+    }
+
+    /// A page of a map is read, which tells where a page of the host is.
+    pub(crate) fn read_map(&mut self, from: Ppn, time_ns: u64) {
+        let read = self.add_read(Kind::MapRead, from, time_ns, NOBODY);
+        self.operations.mark_of_map(read, self.lookups.enter(read, true));
+        self.ask(read);
+    }
+
+    /// A page of a map is programmed, so that another can be read; it holds a part of what was read last.
+    pub(crate) fn program_map(&mut self, to: Ppn, time_ns: u64) {
+        let program = self.add_program(Kind::MapProgram, to, time_ns, NOBODY);
+        self.await_collection(program);
+        if let Some(read) = self.lookups.last_read() {
+            self.operations.follow(program, read);
+        }
+        self.operations.mark_of_map(program, self.lookups.enter(program, false));
+        self.ask(program);
+    }
+
+    /// Holds an operation back until collections so far are complete.
+    fn await_collection(&mut self, id: u32) {
+        if self.collected.wait(id) {
+            self.operations[id].holds += 1;
+            self.operations[id].held_by = None;
+        }
+    }
+
+    /// Nobody waits for what a map was asked last.
+    pub(crate) fn forget_map(&mut self) {
+        self.lookups.forget();
+    }
+
+    /// Holds an operation back until a map has told where its page is, if it was asked.
+    fn await_map(&mut self, id: u32) {
+        if self.lookups.wait(id) {
+            self.operations[id].holds += 1;
+            self.operations[id].held_by = Some(Kind::MapRead);
+        }
     }
 
     /// The FTL reads a page; a collection that a host write waits for, or not.
@@ -228,19 +276,21 @@ impl Schedule {
             self.operations.follow(read, program);
             self.operations[read].held_by = Some(self.operations[program].kind);
         }
-        if kind == Kind::HostRead {
-            self.ask(read);
-        }
         read
     }
 
-    /// A page is programmed that a host write asked for, or not; it takes this time of the LUN.
-    pub(crate) fn program(&mut self, to: Ppn, time_ns: u64, is_awaited: bool, owner: Owner) {
+    /// A page is programmed that a host write asked for, in this time of the LUN, once a map on flash was changed for it,
+    /// or at once.
+    pub(crate) fn program(&mut self, to: Ppn, time_ns: u64, owner: Owner) {
         let program = self.add_program(Kind::HostProgram, to, time_ns, owner);
-        if is_awaited && self.collected.wait(program) {
-            self.operations[program].holds += 1;
-            self.operations[program].held_by = None;
-        }
+        self.await_collection(program);
+        self.await_map(program);
+        self.ask(program);
+    }
+
+    /// A page is programmed that nobody waits for.
+    pub(crate) fn program_unawaited(&mut self, to: Ppn, time_ns: u64) {
+        let program = self.add_program(Kind::HostProgram, to, time_ns, NOBODY);
         self.ask(program);
     }
 
@@ -368,10 +418,10 @@ impl Schedule {
         let lun = &mut self.luns[number];
         (lun.present, lun.queued_ns) = (next, lun.queued_ns + queued_ns);
         let (phase, time) = match kind {
-            Kind::HostRead | Kind::Read => (Phase::Cells, self.operations[next].left_ns),
-            Kind::HostProgram | Kind::Program if self.times.transfer > 0 => {
-                (Phase::In, self.times.transfer)
+            Kind::HostRead | Kind::Read | Kind::MapRead => {
+                (Phase::Cells, self.operations[next].left_ns)
             }
+            _ if kind.is_program() && self.times.transfer > 0 => (Phase::In, self.times.transfer),
             _ => (Phase::Work, self.operations[next].left_ns),
         };
         self.begin_phase(number, phase, time);
@@ -501,6 +551,7 @@ impl Schedule {
         let operation = &self.operations[id];
         let (kind, page, owner) = (operation.kind, operation.page, operation.owner);
         let moved = operation.is_moved.then_some(operation.moved);
+        let lookup = operation.is_of_map.then_some(operation.moved);
         let collected = operation.is_collected.then_some(operation.collected);
         if kind.is_program() {
             self.under_way.end_program(page, id);
@@ -523,6 +574,9 @@ impl Schedule {
             while let Some(waiting) = self.moved.release() {
                 self.let_go(waiting);
             }
+        }
+        if let Some(waiting) = lookup.and_then(|number| self.lookups.leave(number)) {
+            self.let_go(waiting);
         }
         if let Some(collected) = collected {
             self.collected.leave(self.collected.number(collected));

@@ -12,31 +12,36 @@ pub(super) enum Kind {
     /// The FTL's, of a collection or merge.
     Read,
     Program,
+    /// The FTL's, of a page of its map, which somebody waits for.
+    MapRead,
+    MapProgram,
     Erase,
 }
 
 impl Kind {
     pub(super) fn is_program(self) -> bool {
-        matches!(self, Self::HostProgram | Self::Program)
+        matches!(self, Self::HostProgram | Self::Program | Self::MapProgram)
     }
 }
 
-/// How many degrees of urgency there are.
+/// How many degrees of urgency there are, and how many kinds.
 const DEGREES: usize = 5;
+const KINDS: usize = 7;
 
 /// Kind -> how urgent it is; 0 is the most urgent. Erases come after the reads that wait for the LUN, since
 /// these may be of the block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Urgency([u8; DEGREES]);
+pub(super) struct Urgency([u8; KINDS]);
 
 impl Urgency {
     pub(super) fn new(gc: GcPriority) -> Self {
-        // Host reads, host programs, reads, programs, erases.
-        Self(match gc {
+        // Host reads, host programs, reads, programs, erases. Pages of a map are as urgent as what waits for them.
+        let [host_read, host_program, read, program, erase] = match gc {
             GcPriority::Same => [0, 1, 0, 1, 2],
             GcPriority::Last => [0, 1, 2, 3, 4],
             GcPriority::First => [2, 4, 0, 1, 3],
-        })
+        };
+        Self([host_read, host_program, read, program, host_read, host_program, erase])
     }
 
     #[inline]
@@ -63,9 +68,10 @@ pub(super) struct Operation {
     /// What is left of the cells' work: of a read, program or erase.
     pub(super) left_ns: u64,
     pub(super) interruptions: u32,
-    /// Whether it is a copyback, and whether host writes wait for it; if so, the lower bits of
-    /// its numbers among these.
+    /// Whether it is a copyback, or of a page of a map, and whether host writes wait for it; if so, the lower bits of
+    /// its numbers among these, or the number of the lookup.
     pub(super) is_moved: bool,
+    pub(super) is_of_map: bool,
     pub(super) is_collected: bool,
     pub(super) moved: u32,
     pub(super) collected: u32,
@@ -90,6 +96,7 @@ impl Operation {
             left_ns: 0,
             interruptions: 0,
             is_moved: false,
+            is_of_map: false,
             is_collected: false,
             moved: 0,
             collected: 0,
@@ -139,6 +146,12 @@ impl Operations {
     #[inline]
     pub(super) fn mark_moved(&mut self, id: u32, number: u64) {
         (self[id].is_moved, self[id].moved) = (true, number as u32);
+    }
+
+    /// An operation is of a page of a map, for the lookup with this number.
+    #[inline]
+    pub(super) fn mark_of_map(&mut self, id: u32, lookup: u32) {
+        (self[id].is_of_map, self[id].moved) = (true, lookup);
     }
 
     /// Host writes wait for an operation, which has this number among those.

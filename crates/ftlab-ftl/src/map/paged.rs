@@ -12,12 +12,16 @@ use crate::{
     BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MapCounts, MemoryBytes, Metadata, Observer,
     PageBatch, PageWrite, StreamUse,
 };
-use ftlab_flash::{Flash, Lpn, Page, Ppn};
+use ftlab_flash::{Cause, Flash, Lpn, Page, Ppn, Purpose};
 use std::ops::Range;
 
 /// How many writes ahead what is asked about a page is fetched: what its entry refers to, its entry and its old version,
 /// and before that where these are.
 const FETCH_AHEAD: [usize; 3] = [6, 12, 24];
+
+/// Pages of the map for which a page of the host waits, and those for which none does.
+const AWAITED: Purpose = Cause::Map.awaited();
+const UNAWAITED: Purpose = Cause::Map.unawaited();
 
 /// A page-mapped FTL whose pages are units, and which part of its map is in memory.
 pub(crate) struct PagedMap<F, O> {
@@ -94,7 +98,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         following: u32,
     ) -> Result<(), ErrorOf<Self>> {
         let (unit, first) = self.units.of(write.page.lpn.0);
-        self.look_up_to_write(Lpn(unit), following)?;
+        self.look_up_to_write(Lpn(unit), following, AWAITED)?;
         if !self.units.is_one() {
             self.complete(unit, first..first + pages)?;
         }
@@ -137,7 +141,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     fn trim_unit(&mut self, unit: u32) -> Result<(), ErrorOf<Self>> {
-        self.look_up_to_write(Lpn(unit), 0)?;
+        self.look_up_to_write(Lpn(unit), 0, UNAWAITED)?;
         if self.ftl.flash_page(Lpn(unit)).is_some() {
             self.map.change(Lpn(unit));
             self.trimmed += u64::from(self.end_of(unit) - unit * self.units.pages);
@@ -146,27 +150,37 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     /// Brings the entry of unit `lpn` into memory; whether it was there.
-    fn look_up(&mut self, lpn: Lpn, following: u32) -> Result<bool, ErrorOf<Self>> {
+    fn look_up(
+        &mut self,
+        lpn: Lpn,
+        following: u32,
+        purpose: Purpose,
+    ) -> Result<bool, ErrorOf<Self>> {
         let found = self.map.look_up(lpn, following);
         if found == Found::Here {
             return Ok(true);
         }
         while let Some(written) = self.map.make_room(lpn, &|lpn| self.ftl.flash_page(lpn)) {
             self.counts.write_backs += 1;
-            self.update(written)?;
+            self.update(written, purpose)?;
             self.settle()?;
         }
         if found == Found::Nowhere {
             let page = self.map_page(lpn.0 / self.entries_per_page);
-            self.counts.loads += u64::from(self.ftl.read_map_page(page)?);
+            self.counts.loads += u64::from(self.ftl.read_map_page(page, purpose)?);
         }
         self.map.load(lpn);
         Ok(found == Found::InPage)
     }
 
-    fn look_up_to_write(&mut self, lpn: Lpn, following: u32) -> Result<(), ErrorOf<Self>> {
+    fn look_up_to_write(
+        &mut self,
+        lpn: Lpn,
+        following: u32,
+        purpose: Purpose,
+    ) -> Result<(), ErrorOf<Self>> {
         debug_assert!(lpn.0 < self.host_units, "unit {lpn} is beyond the drive");
-        let was_there = self.look_up(lpn, following)?;
+        let was_there = self.look_up(lpn, following, purpose)?;
         self.counts.write_lookups += 1;
         self.counts.write_hits += u64::from(was_there);
         Ok(())
@@ -178,13 +192,17 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     /// Writes a translation page; what is not in memory of it is read before.
-    fn update(&mut self, WriteBack { page, is_whole }: WriteBack) -> Result<(), ErrorOf<Self>> {
+    fn update(
+        &mut self,
+        WriteBack { page, is_whole }: WriteBack,
+        purpose: Purpose,
+    ) -> Result<(), ErrorOf<Self>> {
         self.map.written(page);
         let page = self.map_page(page);
         if !is_whole {
-            self.counts.update_reads += u64::from(self.ftl.read_map_page(page)?);
+            self.counts.update_reads += u64::from(self.ftl.read_map_page(page, purpose)?);
         }
-        self.ftl.write_map_page(page)
+        self.ftl.write_map_page(page, purpose)
     }
 
     /// Takes note of what has moved since, victim by victim. What is written for it may move further pages.
@@ -216,7 +234,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         pages.dedup();
         let settled = pages.iter().try_for_each(|page| {
             self.counts.move_updates += 1;
-            self.update(WriteBack::in_part(*page))
+            self.update(WriteBack::in_part(*page), UNAWAITED)
         });
         self.pages = pages;
         settled
@@ -248,12 +266,17 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>> {
+        self.look_up_to_read(lpn)?;
         let (unit, page) = self.units.of(lpn.0);
-        let was_there = self.look_up(Lpn(unit), 0)?;
-        self.counts.read_lookups += 1;
-        self.counts.read_hits += u64::from(was_there);
         self.ftl.flash_mut().asked = page..page + 1;
         self.ftl.read(Lpn(unit), data)
+    }
+
+    fn look_up_to_read(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
+        let was_there = self.look_up(Lpn(self.units.of(lpn.0).0), 0, AWAITED)?;
+        self.counts.read_lookups += 1;
+        self.counts.read_hits += u64::from(was_there);
+        Ok(())
     }
 
     fn apply(&mut self, batch: &PageBatch) -> Result<(), ErrorOf<Self>> {

@@ -194,10 +194,10 @@ impl Experiment {
                 "leave out --slc-cache, or use --mapping full",
             );
         }
-        if self.timing.is_some() {
+        if mapping.has_units() && self.timing.is_some() {
             return refuse(
-                "how long requests wait for translation pages is not simulated",
-                "leave out --timing, or use --mapping full",
+                "how long requests wait for the rest of a unit is not simulated",
+                "leave out --timing, or units",
             );
         }
         Ok(())

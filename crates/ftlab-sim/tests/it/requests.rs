@@ -401,6 +401,56 @@ fn groups_add_up_to_all_requests_and_telling_them_apart_changes_nothing() {
     }
 }
 
+#[test]
+fn requests_wait_for_pages_of_a_map_that_does_not_fit() {
+    for priority in ["none", "femu", "read-first"] {
+        let timing = format!("slc:channels=4,unit=request,waits=on,priority={priority}");
+        let [full, large, small] = ["full", "dftl:cache=1MiB", "dftl:cache=4KiB"].map(|mapping| {
+            let mapping = mapping.parse().unwrap();
+            let of = |it: &mut Experiment| it.drive.mapping = mapping;
+            run_with(&trace(), &timing, &["1r-greedy"], of).runs.remove(0)
+        });
+        let mean = |run: &RunResult, op: &str| {
+            let requests = time(run).requests.clone().unwrap();
+            let waits = requests.operations[op].waits.as_ref().unwrap()[0].clone();
+            let sum: f64 = waits.parts().iter().map(|(_, part)| part).sum();
+            assert!((sum / waits.response_ns - 1.0).abs() < 1e-9, "{priority}: {sum}");
+            (waits.response_ns, waits.map_ns)
+        };
+        for op in ["read", "write"] {
+            let [none, some, most] = [&full, &large, &small].map(|run| mean(run, op));
+            assert!(none.1 == 0.0 && some.1 < 0.1 * most.1, "{priority}, {op}s: {some:?} {most:?}");
+            // What is waited for is what they take longer.
+            assert!(most.0 > none.0 + 0.5 * most.1, "{priority}, {op}s: {none:?} {most:?}");
+        }
+        let map = small.map.clone().unwrap();
+        assert!(map.read_lookups > 10_000, "{map:?}");
+        assert!(map.read_hit_share < 0.5 && large.map.unwrap().read_hit_share > 0.9);
+        // Its reads cost two reads or three: they load an entry each, and others make room for it.
+        assert!(map.loads > map.read_lookups - map.read_hits, "{map:?}");
+    }
+}
+
+#[test]
+fn time_changes_no_count_of_a_map_where_nothing_is_read() {
+    let mut writes = String::new();
+    for line in trace().lines().filter(|line| !line.contains('R')) {
+        writeln!(writes, "{line}").unwrap();
+    }
+    for mapping in ["dftl:cache=4KiB", "tpftl:cache=4KiB", "s-ftl:cache=8KiB", "cdftl:cache=8KiB"] {
+        let [timed, page, plain] = ["slc:unit=request", "slc:channels=4", "slc"].map(|timing| {
+            let change = |it: &mut Experiment| {
+                it.drive.mapping = mapping.parse().unwrap();
+                it.timing = it.timing.take().filter(|_| timing != "slc");
+            };
+            run_with(&writes, timing, &["2r++"], change).runs.remove(0)
+        });
+        assert_eq!((&timed.map, timed.erases), (&plain.map, plain.erases), "{mapping}");
+        assert_eq!((&page.map, page.erases), (&plain.map, plain.erases), "{mapping}");
+        assert!(plain.map.unwrap().writes > 0, "{mapping}");
+    }
+}
+
 /// Two jobs that read and write all the time, 16 and 4 requests under way.
 const TENANTS: &str = "[global]\nioengine=io_uring\nfilename=/dev/drive\nrw=randrw\nnorandommap\n\
                        time_based\nruntime=500ms\nsize=16m\n\

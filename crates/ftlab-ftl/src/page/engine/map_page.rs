@@ -3,24 +3,32 @@
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::policy::Policy;
 use crate::{FtlError, Observer, PageWrite};
-use ftlab_flash::{Cause, Flash, Lpn};
+use ftlab_flash::{Flash, Lpn, Purpose};
 
 impl<P: Policy + 'static, F: Flash, O: Observer> PageMapped<P, F, O> {
-    /// Writes a page of the map. No host asked for it, so the write clock stands still.
-    pub(crate) fn write_map_page(&mut self, lpn: Lpn) -> Result<(), FtlError<F::Error>> {
+    /// Writes a page of the map, for which a page of the host waits, or not. The host has not asked for it, so the write
+    /// clock stands still.
+    pub(crate) fn write_map_page(
+        &mut self,
+        lpn: Lpn,
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
         debug_assert!(lpn.0 >= self.drive.logical_pages(), "page {lpn} is one of the host");
         if F::WEARS_OUT && self.is_read_only {
             return Err(self.any().read_only());
         }
-        let purpose = Cause::Map.unawaited();
         self.put(PageWrite { purpose, ..PageWrite::by_host(lpn, &[]) })
     }
 
     /// Reads a page of the map; false if none has been written.
-    pub(crate) fn read_map_page(&mut self, lpn: Lpn) -> Result<bool, FtlError<F::Error>> {
+    pub(crate) fn read_map_page(
+        &mut self,
+        lpn: Lpn,
+        purpose: Purpose,
+    ) -> Result<bool, FtlError<F::Error>> {
         debug_assert!(lpn.0 >= self.drive.logical_pages(), "page {lpn} is one of the host");
         let Some(page) = self.drive.flash_page(lpn) else { return Ok(false) };
-        let read = self.flash.read(page, &mut [], Cause::Map.unawaited());
+        let read = self.flash.read(page, &mut [], purpose);
         read.map(|()| true).map_err(FtlError::Flash)
     }
 }
