@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     from distributed import Client
+    from fsspec import AbstractFileSystem
 
 __all__ = ["Fleet", "fleet"]
+
+# Places whose first name is a bucket, by fsspec's names of them.
+_WITH_BUCKETS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss"}
 
 _Traces = str | os.PathLike[str] | Trace
 
@@ -79,6 +83,11 @@ class Fleet(Document):
             ``"memory://fleet"``.
         **storage_options
             Passed on to fsspec, such as ``endpoint_url``.
+
+        Raises
+        ------
+        ParameterError
+            If the bucket does not exist: none is made, since its name may be mistyped.
         """
         import pyarrow.dataset as ds
 
@@ -87,6 +96,7 @@ class Fleet(Document):
         except ImportError as error:
             raise needs("writing a fleet to a URL", "fsspec", "dask", error) from None
         system, path = url_to_fs(url, **storage_options)
+        _check_bucket(system, path)
         system.makedirs(path, exist_ok=True)
         ds.write_dataset(
             self.to_arrow(),
@@ -234,6 +244,16 @@ def _trace_words(traces: _Traces | Iterable[_Traces]) -> list[str]:
     if any(words != reading[0] for words in reading):
         raise ParameterError("all traces of a fleet are read in one way; give each Trace the same settings")
     return paths + reading[0]
+
+
+def _check_bucket(system: AbstractFileSystem, path: str) -> None:
+    """Refuse a bucket that does not exist: making directories would make it."""
+    protocols = {system.protocol} if isinstance(system.protocol, str) else set(system.protocol)
+    bucket = path.lstrip("/").split("/")[0]
+    if protocols & _WITH_BUCKETS and not system.exists(bucket):
+        raise ParameterError(
+            f"there is no bucket {bucket!r}, or these keys may not see it; correct its name, or make it first"
+        )
 
 
 def _part(shard: str, place: str, memory: str | int | None = None) -> None:

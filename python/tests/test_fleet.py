@@ -80,6 +80,16 @@ def test_a_fleet_is_written_to_s3_and_again(tmp_path, s3):
     assert by_name[0] == by_name[1]
 
 
+def test_a_bucket_that_does_not_exist_is_named_and_not_made(tmp_path, s3):
+    import fsspec
+
+    system = fsspec.filesystem("s3", endpoint_url=s3, skip_instance_cache=True)
+    fleet = ftlab.fleet(MADE_UP, ["1r-greedy"], tmp_path / "out", select="all", op=["25%"])
+    with pytest.raises(ftlab.errors.ParameterError, match="no bucket 'flets'"):
+        fleet.write_dataset("s3://flets/one", endpoint_url=s3)
+    assert not system.exists("flets")
+
+
 def test_what_cannot_be_asked_says_what_can(tmp_path):
     with pytest.raises(ftlab.errors.ParameterError, match="no FTL is named"):
         ftlab.fleet(MADE_UP, [], tmp_path)
