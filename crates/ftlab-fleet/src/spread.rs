@@ -123,6 +123,7 @@ impl<'a> Spread<'a> {
             if volume.requests > 0 {
                 // Which volume takes the memory changes with time.
                 let bytes = std::mem::take(&mut volume.bytes);
+                volume.hasher.write(&bytes);
                 volume.share.pieces.push(self.parts.add(&bytes, volume.requests)?);
                 volume.requests = 0;
             }
@@ -192,7 +193,6 @@ impl Open {
         }
         let begin = self.bytes.len();
         self.before.encode(request, &mut self.bytes);
-        self.hasher.write(&self.bytes[begin..]);
         self.requests += 1;
         self.bytes.len() - begin
     }
