@@ -7,7 +7,6 @@ use ftlab_experiments::{ExperimentsError, Kept, lock, parallel, when_it_fits, wi
 use ftlab_sim::result::{DriveSummary, RunResult};
 use ftlab_sim::{Experiment, MemoryShare, SimError};
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -55,10 +54,9 @@ pub fn run(
 ) -> Result<Vec<Outcome>, ExperimentsError> {
     let store = Mutex::new(Store::open(&means.directory, CELLS)?);
     let parts = means.parts();
-    let numbers = (0..manifest.cells.len()).filter(|number| shard.has(*number));
-    let mut numbers: Vec<_> = numbers.collect();
+    let work: Vec<_> = manifest.cells.iter().map(|cell| work(manifest, cell)).collect();
     // The largest first, so that no processor is left alone with one of them at the end.
-    numbers.sort_by_key(|number| (Reverse(work(manifest, &manifest.cells[*number])), *number));
+    let numbers = shard.of_work(&work);
     let (done, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let runner = Runner { fleet, manifest, parts: &parts, store: &store };
     let outcomes = parallel(means.threads, &numbers, |number| {

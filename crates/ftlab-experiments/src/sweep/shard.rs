@@ -1,5 +1,7 @@
 //! A part of a sweep, for job arrays.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -17,6 +19,22 @@ impl Shard {
     /// Whether the job at this place of the plan belongs to it.
     pub fn has(self, job: usize) -> bool {
         job % self.count == self.index - 1
+    }
+
+    /// Which of jobs with this much work belong to it, the largest first: in that order, each job goes to the part
+    /// that has the least to do so far.
+    pub fn of_work(self, work: &[u64]) -> Vec<usize> {
+        let mut jobs: Vec<_> = (0..work.len()).collect();
+        jobs.sort_by_key(|job| (Reverse(work[*job]), *job));
+        let parts = self.count.min(jobs.len());
+        let mut parts: BinaryHeap<_> = (0..parts).map(|part| Reverse((0_u64, part))).collect();
+        jobs.retain(|job| {
+            let Some(mut least) = parts.peek_mut() else { return false };
+            let Reverse((load, part)) = &mut *least;
+            *load = load.saturating_add(work[*job].max(1));
+            *part == self.index - 1
+        });
+        jobs
     }
 
     /// As it is in names of files.
@@ -49,6 +67,21 @@ impl fmt::Display for Shard {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_is_shared_out_evenly_and_whole() {
+        let work = [5, 0, 90, 7, 0, 30, 31, 29, 4];
+        let of = |part: &str| part.parse::<Shard>().unwrap().of_work(&work);
+        assert_eq!(Shard::WHOLE.of_work(&work), [2, 6, 5, 7, 3, 0, 8, 1, 4]);
+        assert_eq!([of("1/2"), of("2/2")], [vec![2, 3, 1, 4], vec![6, 5, 7, 0, 8]]);
+        for count in [3, 9, 20] {
+            let parts = (1..=count).flat_map(|index| of(&format!("{index}/{count}")));
+            let mut all: Vec<_> = parts.collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..work.len()).collect::<Vec<_>>(), "{count}");
+        }
+        assert!(of(&format!("{0}/{0}", usize::MAX)).is_empty());
+    }
 
     #[test]
     fn every_job_is_in_exactly_one_shard() {
