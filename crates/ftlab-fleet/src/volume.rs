@@ -281,6 +281,21 @@ mod tests {
     }
 
     #[test]
+    fn a_volume_that_changes_its_size_says_so_and_has_the_larger_one() {
+        let place = tempfile::tempdir().unwrap();
+        let [of_trace] = &volumes(place.path(), &["7,W,0,4096,1577900000000005\n"])[..] else {
+            panic!("one volume")
+        };
+        let (number, share) = &of_trace.shares[0];
+        let mut volume = Volume::new("7", "alibaba");
+        for device_bytes in [None, Some(16_384), Some(8192)] {
+            volume.add(*number, share.clone(), device_bytes, None);
+        }
+        assert_eq!(volume.device_bytes, Some(16_384));
+        assert_eq!(volume.problems, ["its size changes from 16384 to 8192 bytes"]);
+    }
+
+    #[test]
     fn a_volume_of_a_cut_trace_says_so() {
         let place = tempfile::tempdir().unwrap();
         let volumes = volumes(
