@@ -218,6 +218,24 @@ fn what_is_wrong_is_named_and_the_rest_is_run() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_named_and_what_was_read_is_kept() {
+    let place = place();
+    let fleet = format!("fleet 1.csv 2.csv --ftl 1r-greedy {DRIVE} --threads 1 --quiet --out");
+    ok(&place.ftlab(&format!("{fleet} whole")));
+    // The requests of the second trace go where there is never room.
+    let parts = place.path().join("full/parts");
+    fs::create_dir_all(&parts).unwrap();
+    std::os::unix::fs::symlink("/dev/full", parts.join("00001.part")).unwrap();
+    let kept =
+        "traces that were read whole are kept; make room on its disk, and repeat the command";
+    place.ftlab(&format!("{fleet} full")).fails(1, &["00001.part", "No space left", kept]);
+    assert!(parts.join("00000.json").exists() && !parts.join("00001.json").exists());
+    ok(&place.ftlab(&format!("{fleet} full")));
+    assert!(results(&place, "whole") == results(&place, "full"));
+}
+
+#[test]
 fn volumes_that_never_fill_are_flagged_and_in_no_mean() {
     let place = Place::new();
     let idle =
