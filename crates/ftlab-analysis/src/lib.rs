@@ -18,8 +18,10 @@
 //! | skew, update histogram | `write_counts.rs` | the page table |
 //! | hot, warm and cold pages | `temperature.rs` | the page table |
 //! | frozen pages | `frozen.rs` | the page table |
+//! | what of a drive is written | `coverage.rs` | requests |
 #![forbid(unsafe_code)]
 
+mod coverage;
 mod footprint;
 mod frozen;
 mod heat_map;
@@ -35,6 +37,7 @@ mod stack_distances;
 mod temperature;
 mod write_counts;
 
+pub use coverage::Coverage;
 pub use footprint::{Footprint, FootprintPoint};
 pub use frozen::{FrozenPoint, frozen};
 pub use heat_map::{HeatMap, HeatMapCounter};

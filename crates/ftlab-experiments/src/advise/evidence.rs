@@ -1,11 +1,12 @@
 //! How much can be concluded from a trace: how often it writes the drive, and how much of what it writes it
 //! writes again.
 
+use ftlab_analysis::Coverage;
 use ftlab_sim::evidence::{ENOUGH_DRIVE_WRITES, ENOUGH_REQUESTS};
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{Experiment, Fill, SimError};
-use ftlab_trace::pages::{Lacking, PageSink, SECTOR_BYTES, expand, page_sectors};
-use ftlab_trace::{Op, RequestBatch, TraceSource};
+use ftlab_trace::pages::{SECTOR_BYTES, page_sectors};
+use ftlab_trace::{RequestBatch, TraceSource};
 use serde::Serialize;
 
 /// A trace that rewrites less than this of what it writes says nothing of how long pages live.
@@ -19,9 +20,6 @@ const LARGE_PART: f64 = 0.5;
 
 /// And one that holds none from here on.
 const SPARE_PART: f64 = 0.05;
-
-/// Page writes between two notes of how many pages are new.
-const STEP: u64 = 64;
 
 /// What a trace consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -49,89 +47,6 @@ pub struct Evidence {
     pub seconds: Option<f64>,
 }
 
-/// Which pages of a drive that ends at `end` a trace has written.
-struct Pages {
-    ignores_trims: bool,
-    is_written: Vec<u64>,
-    is_valid: Vec<u64>,
-    end: u64,
-    writes: u64,
-    /// Sectors of these pages that the host does not send.
-    lacking: u64,
-    new: u64,
-    trimmed: u64,
-    /// New pages after every [`STEP`] writes.
-    steps: Vec<u64>,
-}
-
-impl Pages {
-    /// Of the drive of `experiment`.
-    fn new(experiment: &Experiment, logical_pages: u32) -> Self {
-        let are_valid = experiment.fill != Fill::None;
-        let words = logical_pages.div_ceil(64) as usize;
-        let mut is_valid = vec![if are_valid { u64::MAX } else { 0 }; words];
-        if let Some(last) = is_valid.last_mut().filter(|_| !logical_pages.is_multiple_of(64)) {
-            *last &= (1 << (logical_pages % 64)) - 1;
-        }
-        Self {
-            ignores_trims: experiment.ignore_trims,
-            is_written: vec![0; words],
-            is_valid,
-            end: logical_pages.into(),
-            writes: 0,
-            lacking: 0,
-            new: 0,
-            trimmed: 0,
-            steps: Vec::new(),
-        }
-    }
-
-    /// Pages that were never written and hold nothing.
-    fn empty(&self) -> u64 {
-        let used = |(written, valid): (&u64, &u64)| u64::from((written | valid).count_ones());
-        self.end - self.is_written.iter().zip(&self.is_valid).map(used).sum::<u64>()
-    }
-}
-
-fn set(bits: &mut [u64], page: u64) -> bool {
-    let (word, bit) = (&mut bits[(page / 64) as usize], 1 << (page % 64));
-    let was_set = *word & bit != 0;
-    *word |= bit;
-    was_set
-}
-
-impl PageSink for Pages {
-    fn write(&mut self, first_page: u64, pages: u64) {
-        for page in first_page..first_page.saturating_add(pages) {
-            let page = page % self.end;
-            self.new += u64::from(!set(&mut self.is_written, page));
-            set(&mut self.is_valid, page);
-            self.writes += 1;
-            if self.writes.is_multiple_of(STEP) {
-                self.steps.push(self.new);
-            }
-        }
-    }
-
-    fn write_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
-        self.lacking += u64::from(lacking.first) + u64::from(lacking.last);
-        self.write(first_page, pages);
-    }
-
-    fn trim(&mut self, first_page: u64, pages: u64) {
-        if self.ignores_trims {
-            return;
-        }
-        let end = first_page.saturating_add(pages).min(first_page.saturating_add(self.end));
-        for page in first_page..end {
-            let page = page % self.end;
-            let (word, bit) = (&mut self.is_valid[(page / 64) as usize], 1 << (page % 64));
-            self.trimmed += u64::from(*word & bit != 0);
-            *word &= !bit;
-        }
-    }
-}
-
 impl Evidence {
     /// Reads all of the trace of `experiment`, for its drive; none of a generator, which has no end, or of what can
     /// be read once only.
@@ -144,41 +59,34 @@ impl Evidence {
             return Ok(None);
         }
         let Some(mut source) = workload.open_trace(page_bytes, true)? else { return Ok(None) };
-        Self::read(source.as_mut(), page_bytes, Pages::new(experiment, logical_pages)).map(Some)
+        Self::read(source.as_mut(), page_bytes, coverage(experiment, logical_pages)).map(Some)
     }
 
     fn read(
         source: &mut dyn TraceSource,
         page_bytes: u32,
-        mut pages: Pages,
+        mut drive: Coverage,
     ) -> Result<Self, SimError> {
         let sectors = page_sectors(page_bytes)?;
-        let mut times: Option<(u64, u64)> = None;
-        let mut write_requests = 0;
         let mut requests = RequestBatch::default();
         while source.next_batch(&mut requests)? {
-            expand(&requests, sectors, &mut pages)?;
-            write_requests += requests.op.iter().filter(|op| **op == Op::Write).count() as u64;
-            for time in &requests.time_us {
-                let (first, last) = times.unwrap_or((*time, *time));
-                times = Some((first.min(*time), last.max(*time)));
-            }
+            drive.add(&requests, sectors)?;
         }
         let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
-        let half = (pages.writes / 2 / STEP) as usize;
-        let before = half.checked_sub(1).map_or(0, |last| pages.steps[last]);
-        let since = pages.writes - half as u64 * STEP;
+        let (writes, logical) = (drive.page_writes(), drive.logical_pages());
+        let (last_half, new) = drive.last_half();
+        let seconds = drive.elapsed_us().map(|elapsed| elapsed as f64 / 1e6);
         Ok(Self {
-            write_requests,
-            page_writes: pages.writes,
-            written_bytes: pages.writes * u64::from(page_bytes) - pages.lacking * SECTOR_BYTES,
-            drive_writes: share(pages.writes, pages.end),
-            written_share: share(pages.new, pages.end),
-            rewrite_share: 1.0 - share(pages.new, pages.writes),
-            new_share: share(pages.new - before, since),
-            trimmed_pages: pages.trimmed,
-            empty_share: share(pages.empty(), pages.end),
-            seconds: times.map(|(first, last)| (last - first) as f64 / 1e6).filter(|s| *s > 0.0),
+            write_requests: drive.write_requests(),
+            page_writes: writes,
+            written_bytes: writes * u64::from(page_bytes) - drive.lacking_sectors() * SECTOR_BYTES,
+            drive_writes: share(writes, logical),
+            written_share: share(drive.written_pages(), logical),
+            rewrite_share: 1.0 - share(drive.written_pages(), writes),
+            new_share: share(new, last_half),
+            trimmed_pages: drive.trimmed_pages(),
+            empty_share: share(drive.empty_pages(), logical),
+            seconds: seconds.filter(|seconds| *seconds > 0.0),
         })
     }
 
@@ -288,6 +196,11 @@ impl Evidence {
     }
 }
 
+/// What a trace covers of the drive of `experiment`.
+fn coverage(experiment: &Experiment, logical_pages: u32) -> Coverage {
+    Coverage::new(logical_pages, experiment.fill != Fill::None, experiment.ignore_trims)
+}
+
 /// A time in words.
 fn duration(seconds: f64) -> String {
     match seconds {
@@ -315,7 +228,7 @@ mod tests {
         let map = Some("ts:us=1,op=2,off:pages=3,len:pages=4".to_owned());
         let options = OpenOptions { map, ..OpenOptions::default() };
         let mut source = open_input(input, &options).unwrap();
-        Evidence::read(source.as_mut(), 4096, Pages::new(&experiment, 100)).unwrap()
+        Evidence::read(source.as_mut(), 4096, coverage(&experiment, 100)).unwrap()
     }
 
     #[test]
