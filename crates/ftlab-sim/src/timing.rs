@@ -261,7 +261,9 @@ facts! {
             table(Waits, 70, "erase", Known),
             report(Waits, 70, "erase", "The LUN erased, or a write waited for an erase", Known),
         ];
-        /// The LUN or channel was busy with pages of a map on flash, or these had to tell where a page is.
+        /// The LUN or channel was busy with pages of a map on flash, or these had to tell where a page is. Results of earlier
+        /// versions do not tell it.
+        @ #[serde(default)] #[schemars(!default)]
         map_ns: f64 = Millis(4), "ns", from "the clock" [
             table(Waits, 75, "map", Nonzero),
             report(

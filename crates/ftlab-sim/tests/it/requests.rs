@@ -1,6 +1,6 @@
 //! Response times of requests (`unit=request`).
 
-use ftlab_sim::result::{ExperimentResult, RunResult, TimingResult};
+use ftlab_sim::result::{ExperimentResult, RunResult, TimingResult, WaitsResult};
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
 use ftlab_trace::OpenOptions;
 use std::fmt::Write as _;
@@ -429,6 +429,16 @@ fn requests_wait_for_pages_of_a_map_that_does_not_fit() {
         // Its reads cost two reads or three: they load an entry each, and others make room for it.
         assert!(map.loads > map.read_lookups - map.read_hits, "{map:?}");
     }
+}
+
+#[test]
+fn waits_of_earlier_versions_are_read_and_none_was_for_a_map() {
+    let result = experiment(&trace(), "slc:unit=request,waits=on", &["1r-greedy"]);
+    let requests = time(&result.runs[0]).requests.as_ref().unwrap();
+    let waits = &requests.operations["read"].waits.as_ref().unwrap()[0];
+    let mut kept = serde_json::to_value(waits).unwrap();
+    assert!(kept.as_object_mut().unwrap().remove("map_ns").is_some());
+    assert_eq!(serde_json::from_value::<WaitsResult>(kept).unwrap(), *waits);
 }
 
 #[test]
