@@ -3,23 +3,32 @@
 use crate::{Op, RequestBatch, TraceError};
 use rustc_hash::FxHashMap;
 
-/// A piece of the address space of a volume.
-#[derive(PartialEq, Eq, Hash)]
-struct Piece {
+/// Pieces that follow each other in the address space of a volume.
+#[derive(PartialEq, Eq, Hash, Clone, Copy)]
+struct Row {
     volume: u32,
     index: u64,
 }
 
-/// Gives every piece that is written or read its place, in order of the first touch. 30 to 65 bytes
-/// of memory per piece, as the table grows.
+/// Pieces in a row: 64 bytes of places, which a processor fetches at once.
+const ROW: u64 = 16;
+/// Of a piece that was never touched.
+const NO_PLACE: u32 = u32::MAX;
+
+/// Gives every piece that is written or read its place, in order of the first touch. 5 to 7 bytes of
+/// memory per piece where pieces are adjacent, 90 to 120 where each is alone in its row.
 pub(super) struct Pieces {
     sectors: u64,
-    places: FxHashMap<Piece, u32>,
+    /// Which of `places` a row has.
+    rows: FxHashMap<Row, u32>,
+    places: Vec<[u32; ROW as usize]>,
+    /// How many pieces have a place.
+    touched: u32,
 }
 
 impl Pieces {
     pub(super) fn new(sectors: u64) -> Self {
-        Self { sectors, places: FxHashMap::default() }
+        Self { sectors, rows: FxHashMap::default(), places: Vec::new(), touched: 0 }
     }
 
     /// Adds the requests of `from` to `to`, at their places; a request becomes several where its
@@ -46,7 +55,7 @@ impl Pieces {
                 let inside = begin - piece * self.sectors;
                 let length = (self.sectors - inside).min(end - begin);
                 begin += length;
-                let place = self.find(Piece { volume, index: piece }, op)?;
+                let place = self.find(volume, piece, op)?;
                 let target = place.map(|place| u64::from(place) * self.sectors + inside);
                 match (run, target) {
                     (Some((start, run_end)), Some(target)) if run_end == target => {
@@ -65,18 +74,37 @@ impl Pieces {
 
     /// The place of a piece; a trim of one that has none is `None`.
     #[inline]
-    fn find(&mut self, piece: Piece, op: Op) -> Result<Option<u32>, TraceError> {
-        if op == Op::Trim {
-            return Ok(self.places.get(&piece).copied());
+    fn find(&mut self, volume: u32, piece: u64, op: Op) -> Result<Option<u32>, TraceError> {
+        let (row, inside) = (Row { volume, index: piece / ROW }, (piece % ROW) as usize);
+        let number = self.rows.get(&row).copied();
+        let place = number.map_or(NO_PLACE, |number| self.places[number as usize][inside]);
+        if place != NO_PLACE {
+            Ok(Some(place))
+        } else if op == Op::Trim {
+            Ok(None)
+        } else {
+            self.touch(row, inside).map(Some)
         }
-        let next = self.places.len();
-        match u32::try_from(next) {
-            Ok(next) => Ok(Some(*self.places.entry(piece).or_insert(next))),
-            Err(_) => Err(TraceError::Unsupported {
-                what: format!("more than {} pieces are touched", u32::MAX),
+    }
+
+    /// Gives a piece the next place.
+    #[cold]
+    fn touch(&mut self, row: Row, inside: usize) -> Result<u32, TraceError> {
+        let place = self.touched;
+        if place == NO_PLACE {
+            return Err(TraceError::Unsupported {
+                what: format!("more than {NO_PLACE} pieces are touched"),
                 remedy: "take larger pieces, as in --compact=1MiB".into(),
-            }),
+            });
         }
+        // There are no more rows than pieces.
+        let number = *self.rows.entry(row).or_insert(self.places.len() as u32) as usize;
+        if number == self.places.len() {
+            self.places.push([NO_PLACE; ROW as usize]);
+        }
+        self.places[number][inside] = place;
+        self.touched += 1;
+        Ok(place)
     }
 }
 
