@@ -148,23 +148,28 @@ const CASES: &[Case] = &[
             "f/volumes.jsonl",
         ],
     },
+    Case {
+        command: "fleet uniform.csv --ftl 1r-greedy,2r-fifo,sepbit,2r++,dac-cb,midas --select all --threads 1 \
+                  --quiet --out d/f",
+        kib: 32,
+        says: &["d/f/cells.jsonl: ", FINISHED_KEPT],
+        left: &[
+            "f/.lock",
+            "f/cells.jsonl",
+            "f/manifest.json",
+            "f/parts/00000.json",
+            "f/parts/00000.part",
+            "f/volumes.jsonl",
+        ],
+        then: &FLEET_OF_ONE,
+    },
     // There is nothing to draw.
     Case {
         command: "fleet uniform.csv --ftl 1r-greedy --select all --quiet --out d/f",
         kib: 48,
         says: &["d/f/fleet.html: ", NOTHING_KEPT],
         left: &FLEET,
-        then: &[
-            "f/.lock",
-            "f/cells.jsonl",
-            "f/fleet.html",
-            "f/fleet.parquet",
-            "f/manifest.json",
-            "f/parts/00000.json",
-            "f/parts/00000.part",
-            "f/totals.json",
-            "f/volumes.jsonl",
-        ],
+        then: &FLEET_OF_ONE,
     },
     Case {
         command: "fit series.csv fio-randwrite:bs=128 --page-size 128KiB --logical 1TB --pages 16384 \
@@ -181,6 +186,19 @@ const CASES: &[Case] = &[
         left: &[],
         then: &["i.html"],
     },
+];
+
+/// What there is of a fleet of one volume, of which there is nothing to draw.
+const FLEET_OF_ONE: [&str; 9] = [
+    "f/.lock",
+    "f/cells.jsonl",
+    "f/fleet.html",
+    "f/fleet.parquet",
+    "f/manifest.json",
+    "f/parts/00000.json",
+    "f/parts/00000.part",
+    "f/totals.json",
+    "f/volumes.jsonl",
 ];
 
 /// What there is of a fleet but its page and picture.
