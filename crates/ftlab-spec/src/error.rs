@@ -81,6 +81,14 @@ pub enum SpecError {
     },
 }
 
+impl SpecError {
+    /// Compiled once, and not for each type of values.
+    #[cold]
+    pub(crate) fn bad_value(of: &str, key: &str, value: String, expects: String) -> Self {
+        Self::BadValue { of: of.into(), key: key.into(), value, expects }
+    }
+}
+
 fn has(known: &[String]) -> String {
     if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) }
 }

@@ -31,16 +31,18 @@ impl Parameter {
         doc: &[&str],
         source: &'static str,
     ) -> Self {
+        Self::of(name, [default.print(), T::expects()], T::domain(), doc, source)
+    }
+
+    fn of(
+        name: &'static str,
+        [default, expects]: [String; 2],
+        domain: Domain,
+        doc: &[&str],
+        source: &'static str,
+    ) -> Self {
         let doc: Vec<_> = doc.iter().map(|line| line.trim()).collect();
-        Self {
-            name,
-            default: default.print(),
-            expects: T::expects(),
-            domain: T::domain(),
-            doc: doc.join(" "),
-            source,
-            group: "",
-        }
+        Self { name, default, expects, domain, doc: doc.join(" "), source, group: "" }
     }
 
     /// Puts the parameter in a group of its list.
@@ -86,15 +88,7 @@ pub trait Parameters: Sized + Default {
     /// The defaults, overridden by the arguments of `spec`.
     fn from_spec(spec: &Spec) -> Result<Self, SpecError> {
         let mut parameters = Self::default();
-        for (key, text) in &spec.arguments {
-            if !parameters.set(&spec.name, key, text)? {
-                return Err(SpecError::UnknownParameter {
-                    of: spec.name.clone(),
-                    key: key.clone(),
-                    known: Self::describe().iter().map(|known| known.name.to_owned()).collect(),
-                });
-            }
-        }
+        set_all(spec, &mut |key, text| parameters.set(&spec.name, key, text), Self::describe)?;
         Ok(parameters)
     }
 
@@ -102,6 +96,24 @@ pub trait Parameters: Sized + Default {
     fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
         Self::from_spec(spec).map(|parameters| parameters.values())
     }
+}
+
+/// Compiled once, and not for each set of parameters.
+fn set_all(
+    spec: &Spec,
+    set: &mut dyn FnMut(&str, &str) -> Result<bool, SpecError>,
+    describe: fn() -> Vec<Parameter>,
+) -> Result<(), SpecError> {
+    for (key, text) in &spec.arguments {
+        if !set(key, text)? {
+            return Err(SpecError::UnknownParameter {
+                of: spec.name.clone(),
+                key: key.clone(),
+                known: describe().iter().map(|known| known.name.to_owned()).collect(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Declares a struct of parameters and implements [`Parameters`] for it.

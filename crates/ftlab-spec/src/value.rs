@@ -120,12 +120,7 @@ impl Value for ByteSize {
 
 /// Reads the value of `key`, which belongs to `of`.
 pub fn parse_value<T: Value>(of: &str, key: &str, text: &str) -> Result<T, SpecError> {
-    T::parse(text).ok_or_else(|| SpecError::BadValue {
-        of: of.into(),
-        key: key.into(),
-        value: text.into(),
-        expects: T::expects_for(text),
-    })
+    T::parse(text).ok_or_else(|| SpecError::bad_value(of, key, text.into(), T::expects_for(text)))
 }
 
 /// Refuses a value outside `range`.
@@ -138,12 +133,8 @@ pub fn check_range<T: Value + PartialOrd, R: RangeBounds<T> + Debug>(
     if range.contains(&value) {
         return Ok(value);
     }
-    Err(SpecError::BadValue {
-        of: of.into(),
-        key: key.into(),
-        value: value.to_string(),
-        expects: format!("{} in {range:?}", T::expects()),
-    })
+    let expects = format!("{} in {range:?}", T::expects());
+    Err(SpecError::bad_value(of, key, value.to_string(), expects))
 }
 
 /// Declares an enum whose variants have names that users type, and implements [`Value`] for it.
