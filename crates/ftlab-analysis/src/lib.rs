@@ -9,48 +9,30 @@
 //!
 //! | statistic | file | from |
 //! |---|---|---|
-//! | operations, bytes, addresses, times | `requests.rs` | requests |
-//! | request sizes | `sizes.rs` | requests |
-//! | sequentiality | `sequentiality.rs` | requests |
-//! | write intervals | `intervals.rs` | page writes |
-//! | footprint | `footprint.rs` | page writes |
+//! | operations, bytes, addresses, times | `inspect/requests.rs` | requests |
+//! | request sizes | `inspect/sizes.rs` | requests |
+//! | sequentiality | `inspect/sequentiality.rs` | requests |
+//! | write intervals | `inspect/intervals.rs` | page writes |
+//! | footprint | `inspect/footprint.rs` | page writes |
 //! | heat map | `heat_map.rs` | page writes |
 //! | skew, update histogram | `write_counts.rs` | the page table |
-//! | hot, warm and cold pages | `temperature.rs` | the page table |
-//! | frozen pages | `frozen.rs` | the page table |
-//! | what of a drive is written | `coverage.rs` | requests |
+//! | hot, warm and cold pages | `inspect/temperature.rs` | the page table |
+//! | frozen pages | `inspect/frozen.rs` | the page table |
+//! | what of a drive is written | `inspect/coverage.rs` | requests |
+//!
+//! The heat map and the skew are also what a run tells about its workload. The others need the feature `inspect`.
 #![forbid(unsafe_code)]
 
-mod coverage;
-mod footprint;
-mod frozen;
 mod heat_map;
-mod inspection;
-mod intervals;
+#[cfg(feature = "inspect")]
+mod inspect;
 mod page_table;
 mod pass;
-mod requests;
-mod sample;
-mod sequentiality;
-mod sizes;
-mod stack_distances;
-mod temperature;
 mod write_counts;
 
-pub use coverage::Coverage;
-pub use footprint::{Footprint, FootprintPoint};
-pub use frozen::{FrozenPoint, frozen};
 pub use heat_map::{HeatMap, HeatMapCounter};
-pub use inspection::{
-    InspectOptions, Inspection, Inspections, Inspector, LogWindow, PartSummary, inspect, schema,
-};
-pub use intervals::{IntervalQuantile, IntervalShare, IntervalSummary, Intervals};
+#[cfg(feature = "inspect")]
+pub use inspect::*;
 pub use page_table::{Counts, PageSummary, PageTable, PageWrite};
 pub use pass::{Analysis, Extent, Pass, Request, analyze};
-pub use requests::{Operations, RequestCounter, RequestSummary};
-pub use sample::{Draw, PageWrites, Reach, Sample, SampleSource, Samples};
-pub use sequentiality::{SequentialCounter, SequentialShare, Sequentiality};
-pub use sizes::{SizeBucket, SizeSummary, Sizes};
-pub use stack_distances::StackDistances;
-pub use temperature::{Temperature, TemperatureBin, TemperatureClass};
 pub use write_counts::{Skew, SkewPoint, Updates, WriteCounts};

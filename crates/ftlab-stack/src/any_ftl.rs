@@ -19,14 +19,10 @@ use ftlab_host::{Host, HostedFlash, Interval, Measured, RequestPart, Timing};
 use ftlab_spec::Spec;
 
 // The tests of this crate need not compile the engine for every policy once more.
-#[cfg(not(test))]
-use ftlab_ftl::registry::build as build_plain;
-#[cfg(all(feature = "timed", not(test)))]
-use ftlab_ftl::registry::build as build_timed;
-#[cfg(test)]
-use ftlab_ftl::registry::build_boxed as build_plain;
-#[cfg(any(test, not(feature = "timed")))]
-use ftlab_ftl::registry::build_boxed as build_timed;
+#[cfg(all(feature = "specialized", not(test)))]
+use ftlab_ftl::registry::build;
+#[cfg(any(not(feature = "specialized"), test))]
+use ftlab_ftl::registry::build_boxed as build;
 
 /// An FTL of any kind over flash of any kind. Flash without a clock that never fails compiles away, and
 /// so does watching pages over it; flash that fails, or whose pages are watched, always has a clock, which
@@ -40,8 +36,8 @@ pub struct AnyFtl {
 /// Watches pages too, if that is wanted.
 type PageWatch = (Watch, Option<PageAges>);
 
-/// The first is compiled for every policy, and so is the second with the feature `timed`. Runs with failures are few,
-/// so theirs have the policy in a box: each call of it costs them, and a third of the machine code is saved.
+/// With the feature `specialized`, the first two are compiled for every policy. Runs with failures are few, so theirs
+/// have the policy in a box: each call of it costs them, and a third of the machine code is saved.
 enum Kind {
     Plain(DynFtl<NoPayload, Watch>),
     Timed(DynFtl<HostedFlash<NoPayload>, PageWatch>),
@@ -94,7 +90,7 @@ impl AnyFtl {
         let geometry: Geometry = config.geometry;
         let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
         if timing.is_none() && faults.is_none() && !watches_pages {
-            let kind = Kind::Plain(policies.build(build_plain, ftl, config, NoPayload, watch)?);
+            let kind = Kind::Plain(policies.build(build, ftl, config, NoPayload, watch)?);
             return Ok(Self { kind, host: None });
         }
         let has_host = timing.is_some();
@@ -106,7 +102,7 @@ impl AnyFtl {
             None => {
                 let flash = timing.over(NoPayload, &geometry);
                 let host = host_of(flash.chip());
-                (Kind::Timed(policies.build(build_timed, ftl, config, flash, watch)?), host)
+                (Kind::Timed(policies.build(build, ftl, config, flash, watch)?), host)
             }
             Some(faults) => {
                 let faulty = Faulty::new(NoPayload, &geometry, faults);

@@ -1,6 +1,6 @@
 //! How the footprint grows.
 
-use super::{Analysis, Counts, PageWrite};
+use crate::{Analysis, Counts, PageWrite};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Frozen pages over time (2R, figure 2).
 
-use super::PageTable;
+use crate::PageTable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
 //! Everything that is found out of a workload, as one value.
 
-use super::{
+use crate::{
     Extent, FootprintPoint, FrozenPoint, HeatMap, IntervalSummary, Operations, PageTable, Pass,
     Sequentiality, SizeSummary, Skew, Temperature, Updates, WriteCounts, frozen,
 };
-use super::{Footprint, HeatMapCounter, Intervals, RequestCounter, SequentialCounter, Sizes};
+use crate::{Footprint, HeatMapCounter, Intervals, RequestCounter, SequentialCounter, Sizes};
 use ftlab_spec::{ByteSize, Share};
 use ftlab_trace::{AddressRange, RequestBatch, SkippedLines, TraceError, TraceSource};
 use schemars::JsonSchema;

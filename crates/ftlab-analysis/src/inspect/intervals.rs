@@ -1,6 +1,6 @@
 //! Write intervals: how soon pages are written again (FASTer, figure 2c).
 
-use super::{Analysis, PageWrite};
+use crate::{Analysis, PageWrite};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! What is asked, where and when.
 
-use super::{Analysis, Request};
+use crate::{Analysis, Request};
 use ftlab_trace::pages::{self, SECTOR_BYTES};
 use ftlab_trace::{AddressRange, Op, TraceError};
 use schemars::JsonSchema;

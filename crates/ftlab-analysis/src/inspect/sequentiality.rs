@@ -1,6 +1,6 @@
 //! How sequential write requests are.
 
-use super::{Analysis, Request};
+use crate::{Analysis, Request};
 use ftlab_trace::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

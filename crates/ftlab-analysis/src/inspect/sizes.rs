@@ -1,6 +1,6 @@
 //! Sizes of write requests.
 
-use super::{Analysis, Request};
+use crate::{Analysis, Request};
 use ftlab_trace::Op;
 use ftlab_trace::pages::SECTOR_BYTES;
 use schemars::JsonSchema;

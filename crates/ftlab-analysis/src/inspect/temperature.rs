@@ -1,6 +1,6 @@
 //! Hot, warm and cold pages, by mean write interval against a log window (FASTer, section III).
 
-use super::{Intervals, PageTable};
+use crate::{Intervals, PageTable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
