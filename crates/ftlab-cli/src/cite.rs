@@ -23,12 +23,15 @@ pub(crate) struct CiteArgs {
 const WORKS: &str = include_str!("../assets/works.bib");
 
 /// How the sources of the registry begin, and which work that is.
-const SOURCES: [(&str, &str); 22] = [
+const SOURCES: [(&str, &str); 25] = [
     ("2R (", "2r"),
     ("2R++ (", "2rpp"),
     ("Wolf (", "wolf"),
     ("FASTer (", "faster"),
     ("FAST (", "fast"),
+    ("BAST (", "bast"),
+    ("KAST (", "kast"),
+    ("LAST (", "last"),
     ("Lee and Kim (", "hotcold"),
     ("SepBIT (", "sepbit"),
     ("MiDAS (", "midas"),

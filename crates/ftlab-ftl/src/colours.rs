@@ -17,9 +17,9 @@ const OWN: [&[&str]; PALETTE.len()] = [
     &["1r-greedy", "page", "single", "fmax"],
     &["2r-fifo", "fast", "dac-greedy"],
     &["2r++", "faster", "fdp-freq"],
-    &["sepbit", "wolf", "lfs-cb"],
-    &["2r-greedy", "dac-cb", "nvme-fdp", "oracle-rate"],
-    &["midas", "mbf", "fifo"],
+    &["sepbit", "wolf", "lfs-cb", "bast"],
+    &["2r-greedy", "dac-cb", "nvme-fdp", "oracle-rate", "kast"],
+    &["midas", "mbf", "fifo", "last"],
     &["hazard", "fk", "oracle"],
 ];
 

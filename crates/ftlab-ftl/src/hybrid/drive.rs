@@ -131,6 +131,20 @@ impl<F: Flash, O: Observer> HybridDrive<F, O> {
         Ppn(first.0 + lpn.0 - logical.0 * self.geometry.pages_per_block())
     }
 
+    /// Where the newest version of `lpn` is, if that is in the log.
+    #[inline]
+    pub fn log_page(&self, lpn: Lpn) -> Option<Ppn> {
+        let page = self.log_page_of[lpn.index()];
+        (page != NONE).then_some(Ppn(page))
+    }
+
+    /// The block of the flash page `page`, and the place in it.
+    #[inline]
+    pub fn place_of(&self, page: Ppn) -> (BlockId, u32) {
+        let block = self.block_of.page(page);
+        (block, page.0 - self.geometry.first_page(block).0)
+    }
+
     /// The stream that `block` belongs to, unless it is free.
     #[inline]
     pub fn stream_of(&self, block: BlockId) -> StreamId {
@@ -160,6 +174,11 @@ impl<F: Flash, O: Observer> HybridDrive<F, O> {
     /// Valid pages of the log block `block`.
     pub fn valid_pages(&self, block: BlockId) -> u32 {
         self.pages_of(block).map(|page| u32::from(self.valid(Ppn(page)).is_some())).sum()
+    }
+
+    /// Whether no page of the log block `block` is valid.
+    pub fn is_dead(&self, block: BlockId) -> bool {
+        self.pages_of(block).all(|page| self.valid(Ppn(page)).is_none())
     }
 
     /// Takes an erased block for `stream`.
@@ -307,6 +326,25 @@ impl<F: Flash, O: Observer> HybridDrive<F, O> {
         self.hand_over(block, DATA);
         self.log_pages[block.index()] = 0;
         self.replace_data_block(logical, block)
+    }
+
+    /// Whether every programmed page of the log block `block` is the newest version of the page of `logical` whose
+    /// place that is.
+    pub fn is_in_place(&self, logical: LogicalBlock, block: BlockId) -> bool {
+        let first = self.pages_in(logical).start;
+        let newest = self.pages_of(block).map(|page| self.valid(Ppn(page)));
+        newest.zip(first..).all(|(newest, place)| newest == Some(Lpn(place)))
+    }
+
+    /// Gives up the log block `block`, all of whose pages are of `logical`: it becomes the data block if they are in
+    /// place, and is erased after a full merge otherwise.
+    pub fn end(&mut self, logical: LogicalBlock, block: BlockId) -> Outcome<(), F> {
+        if self.is_in_place(logical, block) {
+            self.adopt(logical, block)
+        } else {
+            self.full_merge(logical)?;
+            self.erase(block, Cause::Merge)
+        }
     }
 
     /// Copies the newest versions of the pages of `logical` from `offset` on to their places in `to`.

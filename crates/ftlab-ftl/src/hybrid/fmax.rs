@@ -21,6 +21,7 @@
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section II.B;
 //! Ban, "Flash File System Optimized for Page-mode Flash Technologies", US patent 5,937,425, 1999.
 
+use crate::hybrid::rings::Rings;
 use crate::hybrid::{HybridDrive, LogSize, LogSpace, LogicalBlock, Outcome};
 use crate::stream::{Stream, StreamId};
 use crate::{Observer, PageWrite};
@@ -35,7 +36,8 @@ pub struct Fmax {
     used: u32,
     /// Logical block -> its replacement block.
     replacements: Vec<Option<BlockId>>,
-    order: Order,
+    /// Those with a replacement block, in order of allocation.
+    order: Rings,
 }
 
 impl Fmax {
@@ -52,13 +54,13 @@ impl Fmax {
             self.merge(drive, logical)?;
         }
         if self.used == self.log_blocks
-            && let Some(first) = self.order.first()
+            && let Some(first) = self.order.first(0)
         {
-            self.merge(drive, first)?;
+            self.merge(drive, LogicalBlock(first))?;
         }
         let block = drive.open(REPLACEMENT)?;
         self.replacements[logical.0 as usize] = Some(block);
-        self.order.push(logical);
+        self.order.push(0, logical.0);
         self.used += 1;
         Ok(block)
     }
@@ -70,7 +72,7 @@ impl Fmax {
         logical: LogicalBlock,
     ) -> Outcome<(), F> {
         let Some(block) = self.replacements[logical.0 as usize].take() else { return Ok(()) };
-        self.order.remove(logical);
+        self.order.remove(logical.0);
         self.used -= 1;
         drive.count_reclaim(block);
         drive.full_merge(logical)?;
@@ -94,7 +96,7 @@ impl LogSpace for Fmax {
             log_blocks: size.log_blocks,
             used: 0,
             replacements: vec![None; size.data_blocks as usize],
-            order: Order::new(size.data_blocks),
+            order: Rings::new(size.data_blocks, 1),
         }
     }
 
@@ -114,11 +116,11 @@ impl LogSpace for Fmax {
     }
 
     fn memory_bytes(&self) -> usize {
-        size_of_val(&self.replacements[..]) + size_of_val(&self.order.neighbours[..])
+        size_of_val(&self.replacements[..]) + self.order.bytes()
     }
 
     fn check<F: Flash, O: Observer>(&self, drive: &HybridDrive<F, O>) -> Result<(), String> {
-        let blocks = self.order.iter().filter_map(|logical| self.replacements[logical as usize]);
+        let blocks = self.order.iter(0).filter_map(|logical| self.replacements[logical as usize]);
         drive.check_stream(REPLACEMENT, blocks, self.log_blocks as usize)?;
         for (logical, block) in self.replacements.iter().enumerate() {
             let pages = block.map_or(0..0, |block| drive.pages_of(block));
@@ -128,48 +130,5 @@ impl LogSpace for Fmax {
             }
         }
         Ok(())
-    }
-}
-
-/// Logical blocks as a doubly linked ring, which begins and ends after the last one.
-struct Order {
-    /// Before and after.
-    neighbours: Vec<[u32; 2]>,
-}
-
-impl Order {
-    fn new(logical_blocks: u32) -> Self {
-        Self { neighbours: vec![[logical_blocks; 2]; logical_blocks as usize + 1] }
-    }
-
-    fn end(&self) -> u32 {
-        self.neighbours.len() as u32 - 1
-    }
-
-    fn first(&self) -> Option<LogicalBlock> {
-        self.iter().next().map(LogicalBlock)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        let after = |logical: u32| self.neighbours[logical as usize][1];
-        std::iter::successors(Some(after(self.end())), move |&logical| Some(after(logical)))
-            .take_while(|&logical| logical != self.end())
-    }
-
-    fn push(&mut self, logical: LogicalBlock) {
-        let end = self.end();
-        let last = self.neighbours[end as usize][0];
-        self.link(last, logical.0);
-        self.link(logical.0, end);
-    }
-
-    fn remove(&mut self, logical: LogicalBlock) {
-        let [before, after] = self.neighbours[logical.0 as usize];
-        self.link(before, after);
-    }
-
-    fn link(&mut self, before: u32, after: u32) {
-        self.neighbours[before as usize][1] = after;
-        self.neighbours[after as usize][0] = before;
     }
 }

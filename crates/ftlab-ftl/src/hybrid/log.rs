@@ -67,6 +67,8 @@ pub struct LogSize {
     pub log_blocks: u32,
     /// Logical blocks, each with a data block.
     pub data_blocks: u32,
+    /// Pages of each of both.
+    pub pages_per_block: u32,
 }
 
 impl LogSize {
@@ -100,6 +102,10 @@ impl LogSize {
                 op_percent: (100 * spare_pages).div_ceil(u64::from(logical_pages)),
             });
         }
-        Ok(Self { log_blocks: geometry.blocks() - data_blocks - spare_blocks, data_blocks })
+        Ok(Self {
+            log_blocks: geometry.blocks() - data_blocks - spare_blocks,
+            data_blocks,
+            pages_per_block: geometry.pages_per_block(),
+        })
     }
 }

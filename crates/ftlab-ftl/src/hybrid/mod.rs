@@ -6,7 +6,8 @@
 //! of a logical block together in one block, which becomes its data block.
 //!
 //! [`HybridDrive`] keeps both maps and carries out merges. Where a page goes that its data block cannot
-//! take, and what is merged when, is up to a [`LogSpace`]: [`Fmax`], [`Fast`] and [`Faster`].
+//! take, and what is merged when, is up to a [`LogSpace`]: [`Fmax`], [`Bast`], [`Fast`], [`Kast`], [`Last`] and
+//! [`Faster`].
 //! [`Page`] is the page-mapped rival that they are compared with.
 //!
 //! # Size
@@ -18,6 +19,7 @@
 //!
 //! A reserve of free blocks means nothing here and is ignored.
 
+mod bast;
 mod check;
 mod drive;
 mod entry;
@@ -26,12 +28,16 @@ mod faster;
 mod fmax;
 mod ftl;
 mod isolation;
+mod kast;
+mod last;
 mod log;
 #[cfg(test)]
 mod naive;
 mod page;
+mod rings;
 mod sequential;
 
+pub use bast::{Bast, BastParameters, BastVictim};
 pub use drive::{HybridDrive, LogicalBlock, Outcome};
 pub use entry::FtlEntry;
 pub use fast::{Fast, FastParameters};
@@ -39,5 +45,7 @@ pub use faster::{Faster, FasterParameters};
 pub use fmax::Fmax;
 pub use ftl::Hybrid;
 pub use isolation::IsolationKind;
+pub use kast::{Kast, KastParameters};
+pub use last::{Last, LastParameters};
 pub use log::{LogSize, LogSpace};
 pub use page::Page;

@@ -1,16 +1,24 @@
 //! Hybrid-mapped FTLs once more, without cleverness: lists of what was written to each log block, and
 //! linear scans. No data, no physical blocks; what the real ones must count.
 
+mod bast;
+mod kast;
+mod last;
 mod tests;
 
-use crate::hybrid::{FasterParameters, IsolationKind};
+use crate::hybrid::{
+    BastParameters, FasterParameters, IsolationKind, KastParameters, LastParameters,
+};
 use std::collections::{HashMap, HashSet};
 
 /// Which FTL, and its parameters.
 #[derive(Clone)]
 enum Rule {
     Fmax,
+    Bast(BastParameters),
     Fast { sw: bool },
+    Kast(KastParameters),
+    Last(LastParameters),
     Faster(FasterParameters),
 }
 
@@ -19,7 +27,19 @@ struct LogBlock {
     id: u64,
     /// Of second-chance pages.
     second_chance: bool,
+    /// What it takes, where there are kinds of blocks with rules of their own.
+    kind: Kind,
+    /// `kast`: when it got as many logical blocks as share it.
+    since: u64,
     pages: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Random,
+    Sequential,
+    Hot,
+    Cold,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -54,6 +74,12 @@ struct NaiveHybrid {
     /// The isolation area, the oldest first.
     isolated: Vec<LogBlock>,
     opened: u64,
+    /// `kast`: the log block that takes the pages of a logical block.
+    homes: HashMap<u32, u64>,
+    /// `last`: what kind of block took a page last, and how many pages such blocks had taken by then.
+    last_taken: HashMap<u32, (Kind, u64)>,
+    /// `last`: pages that hot and cold blocks have taken.
+    parts: HashMap<Kind, u64>,
     counts: Counts,
 }
 
@@ -71,6 +97,9 @@ impl NaiveHybrid {
             sequential: None,
             isolated: Vec::new(),
             opened: 0,
+            homes: HashMap::new(),
+            last_taken: HashMap::new(),
+            parts: HashMap::new(),
             counts: Counts::default(),
         }
     }
@@ -85,6 +114,9 @@ impl NaiveHybrid {
         } else {
             match self.rule.clone() {
                 Rule::Fmax => self.write_fmax(lpn),
+                Rule::Bast(parameters) => self.write_bast(lpn, &parameters),
+                Rule::Kast(parameters) => self.write_kast(lpn, &parameters),
+                Rule::Last(parameters) => self.write_last(lpn, &parameters),
                 Rule::Fast { sw } => {
                     if !(sw && self.write_sequential(lpn)) {
                         self.write_fast(lpn);
@@ -116,7 +148,7 @@ impl NaiveHybrid {
 
     fn new_block(&mut self, second_chance: bool) -> LogBlock {
         self.opened += 1;
-        LogBlock { id: self.opened, second_chance, pages: Vec::new() }
+        LogBlock { id: self.opened, second_chance, kind: Kind::Random, since: 0, pages: Vec::new() }
     }
 
     /// Writes `lpn` to the block at `index` of the log.
@@ -153,6 +185,22 @@ impl NaiveHybrid {
     fn full_merge(&mut self, logical: u32) {
         self.collect_pages(logical, 0);
         self.counts.full += 1;
+    }
+
+    /// Gives up a log block of one logical block, as the data block if its pages are in place.
+    fn end(&mut self, logical: u32, block: &LogBlock) {
+        let places = self.pages_in(logical).take(block.pages.len());
+        if self.valid(block) == places.collect::<Vec<_>>() && self.is_all_valid(block) {
+            let copies = self.collect_pages(logical, block.pages.len());
+            *(if copies > 0 { &mut self.counts.partial } else { &mut self.counts.switch }) += 1;
+        } else {
+            self.full_merge(logical);
+            self.counts.erases += 1;
+        }
+    }
+
+    fn is_all_valid(&self, block: &LogBlock) -> bool {
+        self.valid(block).len() == block.pages.len()
     }
 
     fn write_fmax(&mut self, lpn: u32) {
@@ -207,17 +255,7 @@ impl NaiveHybrid {
         let (logical, offset) = (self.logical(lpn), lpn % self.pages_per_block);
         if offset == 0 {
             if let Some((owner, block)) = self.sequential.take() {
-                if self.valid(&block).len() == block.pages.len() {
-                    let copies = self.collect_pages(owner, block.pages.len());
-                    *(if copies > 0 {
-                        &mut self.counts.partial
-                    } else {
-                        &mut self.counts.switch
-                    }) += 1;
-                } else {
-                    self.full_merge(owner);
-                    self.counts.erases += 1;
-                }
+                self.end(owner, &block);
             }
             self.sequential = Some((logical, self.new_block(false)));
         }

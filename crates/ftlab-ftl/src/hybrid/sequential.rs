@@ -59,12 +59,9 @@ impl SequentialBlock {
     }
 
     fn end<F: Flash, O: Observer>(&mut self, drive: &mut HybridDrive<F, O>) -> Outcome<(), F> {
-        let Some((owner, block)) = self.current.take() else { return Ok(()) };
-        if drive.valid_pages(block) as usize == drive.pages_of(block).len() {
-            drive.adopt(owner, block)
-        } else {
-            drive.full_merge(owner)?;
-            drive.erase(block, Cause::Merge)
+        match self.current.take() {
+            Some((owner, block)) => drive.end(owner, block),
+            None => Ok(()),
         }
     }
 }

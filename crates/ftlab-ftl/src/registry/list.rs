@@ -34,7 +34,8 @@ registry! {
                 placement::SepBitMultiLog, placement::Phftl, placement::Fk, placement::NvmeFdp;
     victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
              victim::WindowedGreedy, victim::Random, victim::Cat;
-    hybrids: hybrid::Fmax, hybrid::Fast, hybrid::Faster, hybrid::Page;
+    hybrids: hybrid::Fmax, hybrid::Bast, hybrid::Fast, hybrid::Kast, hybrid::Last, hybrid::Faster,
+             hybrid::Page;
 }
 
 /// A name that stands for a placement and a victim rule.

@@ -2,7 +2,8 @@
 
 use super::{Counts, NaiveHybrid, Rule};
 use crate::hybrid::{
-    Fast, FastParameters, Faster, FasterParameters, Fmax, Hybrid, IsolationKind, LogSpace,
+    Bast, BastParameters, BastVictim, Fast, FastParameters, Faster, FasterParameters, Fmax, Hybrid,
+    IsolationKind, Kast, KastParameters, Last, LastParameters, LogSpace,
 };
 use crate::page::DriveConfig;
 use crate::{Counters, Ftl, PageBatch, registry};
@@ -166,6 +167,29 @@ fn faster_variants() -> Vec<FasterParameters> {
     variants
 }
 
+/// Log blocks that few or many logical blocks share, with and without sequences.
+fn kast_variants() -> Vec<KastParameters> {
+    let of = |k| [true, false].map(|sw| KastParameters { k, sw });
+    [1, 2, 4, 100].into_iter().flat_map(of).collect()
+}
+
+/// Each parameter at its ends and between, the others as they are.
+fn last_variants() -> Vec<LastParameters> {
+    let default = LastParameters::default();
+    let mut variants = vec![default.clone()];
+    for share in [0.0, 0.5, 0.9] {
+        variants.push(LastParameters { sequential: share, ..default.clone() });
+        variants.push(LastParameters { hot: share, ..default.clone() });
+    }
+    for window in [0.0, 0.3, 1000.0] {
+        variants.push(LastParameters { window, ..default.clone() });
+    }
+    for candidates in [1, 2] {
+        variants.push(LastParameters { candidates, hot: 1.0, sequential: 0.3, ..default.clone() });
+    }
+    variants
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -175,6 +199,16 @@ proptest! {
         for sw in [true, false] {
             against_twin::<Fast>(&scenario, &FastParameters { sw }, Rule::Fast { sw })?;
         }
+        for victim in [BastVictim::Lru, BastVictim::Fifo] {
+            let parameters = BastParameters { victim };
+            against_twin::<Bast>(&scenario, &parameters, Rule::Bast(parameters.clone()))?;
+        }
+        for parameters in kast_variants() {
+            against_twin::<Kast>(&scenario, &parameters, Rule::Kast(parameters.clone()))?;
+        }
+        for parameters in last_variants() {
+            against_twin::<Last>(&scenario, &parameters, Rule::Last(parameters.clone()))?;
+        }
         for parameters in faster_variants() {
             against_twin::<Faster>(&scenario, &parameters, Rule::Faster(parameters.clone()))?;
         }
@@ -182,7 +216,7 @@ proptest! {
 
     #[test]
     fn a_batch_does_what_its_operations_do_one_by_one(scenario in scenarios()) {
-        for name in ["fmax", "fast", "faster", "page"] {
+        for name in ["fmax", "bast", "fast", "kast", "last", "faster", "page"] {
             let build = || {
                 let config = scenario.config(6 + scenario.extra_blocks);
                 registry::build_boxed(&name.parse().unwrap(), config, NoPayload, ()).unwrap()
@@ -219,8 +253,18 @@ fn a_drive_filled_in_order_and_never_trimmed_is_programmed_in_order() {
         extra_blocks: 0,
         operations: Vec::new(),
     };
-    for name in ["fmax", "fast:sw=on", "fast:sw=off", "faster", "faster:isolation=inplace", "page"]
-    {
+    for name in [
+        "fmax",
+        "bast",
+        "fast:sw=on",
+        "fast:sw=off",
+        "kast:sw=on",
+        "kast:sw=off",
+        "last",
+        "faster",
+        "faster:isolation=inplace",
+        "page",
+    ] {
         let config = scenario.config(8);
         let flash = Memory::new(config.geometry);
         let mut ftl = registry::build_boxed(&name.parse().unwrap(), config, flash, ()).unwrap();
@@ -292,7 +336,16 @@ fn a_drive_without_room_for_a_log_is_refused_with_the_sum() {
             .map(drop)
             .map_err(|error| error.to_string())
     };
-    for (name, fewest) in [("fmax", 2), ("fast:sw=off", 2), ("fast", 3), ("faster", 5)] {
+    for (name, fewest) in [
+        ("fmax", 2),
+        ("bast", 2),
+        ("fast:sw=off", 2),
+        ("fast", 3),
+        ("kast", 2),
+        ("last:sequential=0", 3),
+        ("last", 4),
+        ("faster", 5),
+    ] {
         assert_eq!(build(name, scenario.config(fewest)), Ok(()));
         let error = build(name, scenario.config(fewest - 1)).unwrap_err();
         let sum =
@@ -304,4 +357,53 @@ fn a_drive_without_room_for_a_log_is_refused_with_the_sum() {
     assert!(build("faster:isolation-blocks=7", scenario.config(9)).is_err());
     let early = DriveConfig { gc_start_blocks: 9, ..scenario.config(9) };
     assert!(build("faster", early).unwrap_err().contains("leave out --gc, --gc-start"));
+}
+
+/// Full merges of all writes, the most of one, and copies, after a drive of 256 logical blocks was filled; 26 are log.
+fn merges(name: &str, page: impl Fn(u32) -> u32) -> (u64, u64, u64) {
+    let config = DriveConfig::new(Geometry::new(283, 64, 8).unwrap(), 256 * 64, 4);
+    let mut ftl = registry::build_boxed(&name.parse().unwrap(), config, NoPayload, ()).unwrap();
+    (0..256 * 64).for_each(|lpn| ftl.write(Lpn(lpn), &[]).unwrap());
+    let mut most = 0;
+    for step in 0..60_000 {
+        let before = ftl.counters().merges.full;
+        ftl.write(Lpn(page(step)), &[]).unwrap();
+        most = most.max(ftl.counters().merges.full - before);
+    }
+    let merges = ftl.counters().merges;
+    (merges.full, most, merges.copies)
+}
+
+/// A number below `below`, scattered.
+fn scattered(step: u32, below: u32) -> u32 {
+    let mut mixed = u64::from(step).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (((mixed >> 32) * u64::from(below)) >> 32) as u32
+}
+
+#[test]
+fn under_random_writes_the_fewer_share_a_log_block_the_more_is_merged_and_the_less_at_once() {
+    let random = |step| scattered(step, 256 * 64);
+    let of = |name| merges(name, random);
+    let names = ["bast", "kast:sw=off,k=4", "kast:sw=off,k=16", "fast:sw=off"];
+    let found = names.map(of);
+    for (pair, names) in found.windows(2).zip(names.windows(2)) {
+        assert!(pair[0].0 > pair[1].0, "{names:?}: {found:?}");
+    }
+    let most = found.map(|(_, most, _)| most);
+    assert!(most[0] == 1 && most[1] <= 4 && most[2] <= 16 && most[3] > 16, "{most:?}");
+}
+
+#[test]
+fn two_sequences_at_once_beside_pages_that_are_rewritten_soon_cost_last_less_than_fast() {
+    let local = |step: u32| match step % 4 {
+        // Whole logical blocks in order, half a block apart.
+        0 => scattered(step / 256, 256) * 64 + step / 4 % 64,
+        2 => scattered((step + 128) / 256, 256) * 64 + (step + 128) / 4 % 64,
+        _ if scattered(step, 100) < 90 => scattered(step, 328) * 50,
+        _ => scattered(step, 256 * 64),
+    };
+    let [(.., fast), (.., last)] = ["fast", "last"].map(|name| merges(name, local));
+    assert!(last < fast, "last copies {last}, fast {fast}");
 }
