@@ -83,7 +83,7 @@ def mapping_cache(
     """Find how much memory the map of a drive needs, if the rest of it is on flash.
 
     The hits of plain LRU in memory of every size come from one pass, by stack distances. What FTLs amplify
-    with ``dftl`` and ``tpftl`` is simulated at some sizes. Ctrl-C stops it.
+    with ``dftl``, ``s-ftl`` and ``tpftl`` is simulated at some sizes. Ctrl-C stops it.
 
     Parameters
     ----------

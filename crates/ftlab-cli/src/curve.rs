@@ -1,5 +1,6 @@
 //! `ftlab curve`: write amplification over over-provisioning.
 
+use crate::advise::base;
 use crate::error::{CliError, Results};
 use crate::figure::{FigureSize, check, write_curves};
 use crate::ftls::Ftls;
@@ -10,13 +11,13 @@ use crate::table::ruled;
 use crate::words::{Choice as Takes, Words};
 use clap::Args;
 use ftlab_experiments::Stop;
-use ftlab_experiments::advise::{Choice, Question, usual_length};
+use ftlab_experiments::advise::{Choice, Question};
 use ftlab_experiments::curve::{
     CurvePoint, Curves, DRAWS_USUAL, Sampling, TableFile, USUAL_OP_RATIOS, write_table,
 };
 use ftlab_sim::evidence::Standing;
 use ftlab_sim::format::{grouped, percent, significant};
-use ftlab_sim::{DriveOptions, Experiment, Length, Threads, Workload};
+use ftlab_sim::{DriveOptions, Experiment, Threads};
 use ftlab_spec::Share;
 use ftlab_trace::check_file;
 use std::num::NonZeroU32;
@@ -144,16 +145,10 @@ fn question(args: &CurveArgs) -> Result<Question, CliError> {
         return Err(CliError::usage("--op is not ascending; give shares such as 7%,10%,28%"));
     }
     let drive = asked.drive.apply(DriveOptions::default())?;
-    let workload = Workload::parse(&args.workload, args.reading.open_options(drive.page_bytes))?;
     let ftls = Choice::new(&Ftls::all(&args.ftl), None);
-    let base = asked.run.apply(Experiment {
-        drive,
-        length: match asked.writes {
-            Some(writes) => Length::Writes(writes),
-            None => usual_length(&workload, asked.once),
-        },
-        ..Experiment::new(workload, ftls.answer.clone())
-    })?;
+    let lasts = (asked.writes, asked.once);
+    let base = base(&args.workload, &args.reading, drive, ftls.answer.clone(), lasts)?;
+    let base = asked.run.apply(base)?;
     let op_ratios = if asked.op.is_empty() { USUAL_OP_RATIOS.to_vec() } else { asked.op.clone() };
     Ok(Question {
         base,

@@ -17,13 +17,16 @@ use std::sync::atomic::Ordering;
 
 /// The kinds of maps that are tried, and how they are named after their memory. Plain LRU is what the pass tells the
 /// hits of.
-const MAPS: [(&str, &str); 2] = [("dftl", ",protected=0"), ("tpftl", "")];
+const MAPS: [(&str, &str); 3] = [("dftl", ",protected=0"), ("s-ftl", ""), ("tpftl", "")];
 
 /// Bytes of an entry of the first of them.
 const ENTRY_BYTES: u64 = 8;
 
 /// Sizes that are tried if none are given: the whole map, a half, a quarter, and so on.
 const USUAL_SIZES: u32 = 8;
+
+/// The translation pages that every one of these maps has room for.
+const LEAST_PAGES: u64 = 2;
 
 /// Points of the curve of hits for each doubling of memory.
 const POINTS: u32 = 8;
@@ -132,7 +135,8 @@ impl MapQuestion {
 
     /// Those that were asked for, or the usual ones, in ascending order.
     fn sizes(&self, all_bytes: u64, page_bytes: u64) -> Vec<u64> {
-        let usual = (0..USUAL_SIZES).map(|times| (all_bytes >> times).max(page_bytes));
+        let least = LEAST_PAGES * page_bytes;
+        let usual = (0..USUAL_SIZES).map(|times| (all_bytes >> times).max(least));
         let mut sizes: Vec<u64> = match self.sizes.as_slice() {
             [] => usual.collect(),
             asked => asked.iter().map(|size| size.0).collect(),
@@ -267,7 +271,7 @@ mod tests {
     fn plain_lru_has_the_hits_that_stack_distances_tell() {
         for workload in ["hotcold", "zipf:theta=0.9"] {
             let advice = question(workload).answer(2).unwrap();
-            assert_eq!((advice.all_bytes, advice.curves.len()), (32_768, 4));
+            assert_eq!((advice.all_bytes, advice.curves.len()), (32_768, 6));
             assert_eq!(advice.look_ups, 3 * 4096, "{workload}");
             let share = |bytes: u64| {
                 let point = advice.hits.iter().find(|point| point.cache_bytes == bytes);
@@ -293,7 +297,7 @@ mod tests {
             assert!(curve.needs_bytes.is_some_and(|bytes| bytes <= advice.all_bytes));
         }
         let least =
-            "1r-greedy with dftl is within 5% of a map in memory from 32KiB on, 100% of the map";
+            "1r-greedy with s-ftl is within 5% of a map in memory from 16KiB on, 50% of the map";
         assert!(advice.answer.contains(least), "{}", advice.answer);
         let more = MapQuestion { target_waf: Some(1.01), ..question("hotcold") };
         let answer = more.answer(2).unwrap().answer;

@@ -132,9 +132,9 @@ pub(super) struct DriveArgs {
         default_value = "1"
     )]
     pub(super) open: Vec<u32>,
-    /// How much memory the map of the drive needs, if the rest of it is on flash: tries these sizes, or by default all of the
-    /// map, a half, a quarter and so on, with dftl and tpftl. --target-waf is what is to be reached; if it is not given, 5%
-    /// more than with the map in memory.
+    /// How much memory the map of the drive needs, if the rest of it is on flash: tries these sizes, or by default all of
+    /// the map, a half, a quarter and so on, with dftl, s-ftl and tpftl. --target-waf is what is to be reached; if it is not
+    /// given, 5% more than with the map in memory.
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', num_args = 0.., require_equals = true,
           conflicts_with_all = ["class", "zones", "report", "tbw", "dwpd", "slo", "endurance", "daily_writes"])]
     pub(super) mapping_cache: Option<Vec<ByteSize>>,

@@ -1,6 +1,6 @@
 //! `ftlab advise --mapping-cache`: how much memory the map of a drive needs.
 
-use super::AdviseArgs;
+use super::{AdviseArgs, base};
 use crate::error::{CliError, Results};
 use crate::figure::{check, write_mapping_cache};
 use crate::ftls::Ftls;
@@ -8,10 +8,9 @@ use crate::output::{print, print_json, say};
 use crate::progress::with_spinner;
 use crate::table::ruled;
 use ftlab_experiments::Stop;
-use ftlab_experiments::advise::usual_length;
 use ftlab_experiments::mapping_cache::{MapAdvice, MapQuestion};
 use ftlab_sim::format::{percent, significant};
-use ftlab_sim::{DriveOptions, Experiment, Length, Physical, Threads, Workload};
+use ftlab_sim::{DriveOptions, Physical, Threads};
 use ftlab_spec::ByteSize;
 
 /// What is tried, if nothing else is asked for: greedy collection, and an FTL that moves fewer pages.
@@ -45,21 +44,14 @@ fn question(args: &AdviseArgs, sizes: &[ByteSize]) -> Result<MapQuestion, CliErr
         [op] => drive.physical = Physical::OverProvisioning(*op),
         _ => return Err(CliError::usage("--mapping-cache is about one drive; give one --op")),
     }
-    let workload = Workload::parse(&args.workload, args.reading.open_options(drive.page_bytes))?;
     let ftls = match Ftls::all(&args.ftl) {
         ftls if ftls.is_empty() => {
             USUAL_FTLS.iter().map(|ftl| ftl.parse()).collect::<Result<_, _>>()?
         }
         ftls => ftls,
     };
-    let base = asked.run.apply(Experiment {
-        drive,
-        length: match asked.writes {
-            Some(writes) => Length::Writes(writes),
-            None => usual_length(&workload, asked.once),
-        },
-        ..Experiment::new(workload, ftls)
-    })?;
+    let lasts = (asked.writes, asked.once);
+    let base = asked.run.apply(base(&args.workload, &args.reading, drive, ftls, lasts)?)?;
     let target_waf = args.target.target_waf;
     Ok(MapQuestion { base, sizes: sizes.to_vec(), target_waf, stop: Stop::default() })
 }

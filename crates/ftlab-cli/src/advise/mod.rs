@@ -1,11 +1,13 @@
 //! `ftlab advise`: which FTL, and how much over-provisioning.
 
 mod arguments;
+mod base;
 mod command;
 mod mapping_cache;
 mod zones;
 
 pub(crate) use arguments::AdviseArgs;
+pub(crate) use base::base;
 
 use command::command;
 
@@ -19,12 +21,11 @@ use crate::table::ruled;
 use ftlab_experiments::Stop;
 use ftlab_experiments::advise::{
     Advice, Choice, Point, Question, Role, Service, Target, op_ratios, tbw_of_dwpd, timing_at,
-    usual_length,
 };
 use ftlab_report::{CurvePage, curve_page};
 use ftlab_sim::evidence::Standing;
 use ftlab_sim::format::{bytes, decimal, grouped, percent, percent_tenths, significant};
-use ftlab_sim::{DriveOptions, Experiment, Length, ModelSize, Threads, Workload};
+use ftlab_sim::{DriveOptions, Experiment, ModelSize, Threads};
 use ftlab_trace::replace_file;
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -121,17 +122,13 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
     }
     let usual = asked.class.map_or_else(DriveOptions::default, |class| class.usual());
     let drive = asked.drive.apply(usual)?;
-    let workload = Workload::parse(&args.workload, args.reading.open_options(drive.page_bytes))?;
     let ftls = Choice::new(&Ftls::all(&args.ftl), asked.class.as_ref());
+    let lasts = (asked.writes, asked.once);
+    let base = base(&args.workload, &args.reading, drive, ftls.answer.clone(), lasts)?;
     let base = asked.run.apply(Experiment {
-        drive,
-        length: match asked.writes {
-            Some(writes) => Length::Writes(writes),
-            None => usual_length(&workload, asked.once),
-        },
         timing: args.target.load.map(|load| timing_at(&args.target.timing, load)).transpose()?,
         endurance_cycles: args.target.endurance.map(NonZeroU32::get),
-        ..Experiment::new(workload, ftls.answer.clone())
+        ..base
     })?;
     let class = asked.class;
     let target = target(args, &base)?;

@@ -370,7 +370,7 @@ fn advise_tells_how_much_memory_a_map_needs() {
         assert!(output.stdout.contains(part), "{}{}", output.stdout, output.stderr);
     }
     let figure = std::fs::read_to_string(place.path().join("memory.svg")).unwrap();
-    for part in ["found by plain LRU", "1r-greedy, dftl", "write amplification", "4KiB", "32KiB"] {
+    for part in ["found by plain LRU", "1r-greedy, dftl", "write amplification", "8KiB", "32KiB"] {
         assert!(figure.contains(part), "{part}");
     }
     let advice = run("--mapping-cache=8KiB,16KiB --target-waf 20 --json").json();
