@@ -54,6 +54,8 @@ const SHIPPED: &[Shipped] = shipped![
     "faster/fig-6",
     "faster/fig-7",
     "faster/fig-8",
+    "dftl/response",
+    "tpftl/cache",
     "ssd-iq/2r",
     "real/fio-a",
     "real/fio-b",
