@@ -58,21 +58,19 @@ fn question(args: &AdviseArgs, sizes: &[ByteSize]) -> Result<MapQuestion, CliErr
 
 /// A row for each size of memory: hits of plain LRU, and what every FTL amplifies.
 fn table(advice: &MapAdvice) -> String {
-    let mut headings =
-        vec!["memory".to_owned(), "of the\nmap".to_owned(), "hits of\nLRU".to_owned()];
+    let mut headings = vec!["memory".to_owned(), "hits of\nLRU".to_owned()];
     headings.extend(advice.curves.iter().map(|curve| format!("{}\n{}", curve.ftl, curve.map)));
     let sizes = advice.curves.first().map_or(&[][..], |curve| curve.points.as_slice());
     let rows = sizes.iter().enumerate().map(|(index, of)| {
         let hits = advice.hits.iter().find(|point| point.cache_bytes == of.cache_bytes);
         let mut row = vec![
             ByteSize(of.cache_bytes).to_string(),
-            percent(of.cache_bytes as f64 / advice.all_bytes as f64),
             hits.map_or_else(|| "-".to_owned(), |point| percent(point.share)),
         ];
         row.extend(advice.curves.iter().map(|curve| significant(curve.points[index].waf, 4)));
         row
     });
-    let mut in_memory = ["all", "100%", "100%"].map(str::to_owned).to_vec();
+    let mut in_memory = ["all", "100%"].map(str::to_owned).to_vec();
     in_memory.extend(advice.curves.iter().map(|curve| significant(curve.waf_in_memory, 4)));
     ruled(&headings, rows.chain([in_memory]).collect::<Vec<_>>())
 }
