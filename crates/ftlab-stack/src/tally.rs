@@ -125,7 +125,8 @@ mod tests {
             all.extend([levelled, steps].map(|config| counted(name, config, NoPayload)));
             all.push(counted(name, levelled, Faulty::new(NoPayload, &geometry, faults)));
         }
-        all.extend(["fmax", "fast", "faster"].map(|name| counted(name, drive, NoPayload)));
+        let hybrids = ["fmax", "bast", "fast", "kast", "last", "faster"];
+        all.extend(hybrids.map(|name| counted(name, drive, NoPayload)));
         let spec = "2r++".parse().unwrap();
         for (text, config) in
             [("dftl:cache=4KiB,entry-bytes=32", levelled), ("iu:size=16KiB", drive)]
