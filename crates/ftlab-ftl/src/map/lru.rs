@@ -5,27 +5,30 @@
 //! If none may be protected, this is plain LRU.
 
 use crate::ensure::ensure;
+use crate::map::links::{Ends, Linked, Links, NONE};
 use crate::memory;
 use ftlab_flash::Lpn;
-
-/// No entry, or no page.
-const NONE: u32 = u32::MAX;
 
 /// An entry: of which page, and its neighbours in its segment.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    newer: u32,
-    older: u32,
+    links: Links,
     page: u32,
     is_protected: bool,
     is_changed: bool,
 }
 
-/// The ends of a segment.
+impl Linked for Entry {
+    #[inline]
+    fn links(&mut self) -> &mut Links {
+        &mut self.links
+    }
+}
+
+/// The entries on probation, or those that are protected.
 #[derive(Debug, Clone, Copy)]
 struct Segment {
-    newest: u32,
-    oldest: u32,
+    ends: Ends,
     len: u32,
 }
 
@@ -46,7 +49,7 @@ impl SegmentedLru {
     /// A cache of at most `entries` entries, of which `protected` may be protected, for the pages of a drive.
     pub(super) fn new(pages: u32, entries: u32, protected: u32) -> Self {
         let most = entries.min(pages);
-        let empty = Segment { newest: NONE, oldest: NONE, len: 0 };
+        let empty = Segment { ends: Ends::NONE, len: 0 };
         Self {
             entry_of: memory::table(pages as usize, NONE),
             entries: Vec::with_capacity(most as usize),
@@ -77,7 +80,7 @@ impl SegmentedLru {
         self.unlink(entry);
         self.link(entry, self.protected_most > 0);
         if self.protected.len > self.protected_most {
-            let oldest = self.protected.oldest;
+            let oldest = self.protected.ends.oldest();
             self.unlink(oldest);
             self.link(oldest, false);
         }
@@ -89,13 +92,8 @@ impl SegmentedLru {
         debug_assert!(!self.is_full(), "no room for page {page}");
         debug_assert_eq!(self.entry_of[page.index()], NONE, "page {page} has an entry");
         let entry = self.unused.pop().unwrap_or_else(|| {
-            let blank = Entry {
-                newer: NONE,
-                older: NONE,
-                page: NONE,
-                is_protected: false,
-                is_changed: false,
-            };
+            let blank =
+                Entry { links: Links::NONE, page: NONE, is_protected: false, is_changed: false };
             self.entries.push(blank);
             self.entries.len() as u32 - 1
         });
@@ -107,22 +105,25 @@ impl SegmentedLru {
 
     /// The page of the next entry to leave.
     pub(super) fn oldest(&self) -> Option<Lpn> {
-        let of = |segment: Segment| self.entries.get(segment.oldest as usize);
+        let of = |segment: Segment| self.entries.get(segment.ends.oldest() as usize);
         of(self.probation).or_else(|| of(self.protected)).map(|entry| Lpn(entry.page))
     }
 
     /// Drops the next entry to leave: its page, and whether it has changed.
     pub(super) fn drop_oldest(&mut self) -> Option<(Lpn, bool)> {
-        let of = |segment: Segment| (segment.oldest != NONE).then_some(segment.oldest);
+        let of = |segment: Segment| {
+            let oldest = segment.ends.oldest();
+            (oldest != NONE).then_some(oldest)
+        };
         let entry = of(self.probation).or_else(|| of(self.protected))?;
         self.unlink(entry);
         let Entry { page, is_changed, .. } = self.entries[entry as usize];
         self.entry_of[page as usize] = NONE;
         self.unused.push(entry);
         // The one after it leaves soon.
-        if let Some(next) = self.entries.get(self.probation.oldest as usize) {
+        if let Some(next) = self.entries.get(self.probation.ends.oldest() as usize) {
             memory::prefetch(&self.entry_of, next.page as usize);
-            memory::prefetch(&self.entries, next.newer as usize);
+            memory::prefetch(&self.entries, next.links.newer() as usize);
         }
         Some((Lpn(page), is_changed))
     }
@@ -160,8 +161,8 @@ impl SegmentedLru {
         }
         let entry = self.entry_of.get(nearest.index());
         if let Some(of) = entry.and_then(|entry| self.entries.get(*entry as usize)) {
-            memory::prefetch(&self.entries, of.newer as usize);
-            memory::prefetch(&self.entries, of.older as usize);
+            memory::prefetch(&self.entries, of.links.newer() as usize);
+            memory::prefetch(&self.entries, of.links.older() as usize);
         }
     }
 
@@ -173,16 +174,14 @@ impl SegmentedLru {
     /// Verifies that segments and pages agree.
     pub(super) fn check(&self) -> Result<(), String> {
         for (segment, is_protected) in [(self.probation, false), (self.protected, true)] {
-            let (mut next, mut newer, mut len) = (segment.newest, NONE, 0);
-            while next != NONE && len <= self.most {
-                let entry = self.entries[next as usize];
-                ensure!(entry.newer == newer, "entry {next} has another neighbour");
-                ensure!(entry.is_protected == is_protected, "entry {next} is in another segment");
-                ensure!(self.entry_of[entry.page as usize] == next, "entry {next} is lost");
-                (newer, next, len) = (next, entry.older, len + 1);
-            }
+            let mut len = 0;
+            segment.ends.check(&self.entries, |entry, own| {
+                len += 1;
+                ensure!(own.is_protected == is_protected, "entry {entry} is in another segment");
+                ensure!(self.entry_of[own.page as usize] == entry, "entry {entry} is lost");
+                Ok(())
+            })?;
             ensure!(len == segment.len, "a segment counts {} of {len} entries", segment.len);
-            ensure!(newer == segment.oldest, "a segment ends with another entry");
         }
         ensure!(self.protected.len <= self.protected_most, "too many entries are protected");
         let known = self.entry_of.iter().filter(|entry| **entry != NONE).count();
@@ -190,40 +189,24 @@ impl SegmentedLru {
         Ok(())
     }
 
-    fn segment(&mut self, is_protected: bool) -> &mut Segment {
-        if is_protected { &mut self.protected } else { &mut self.probation }
+    #[inline]
+    fn segment(&mut self, is_protected: bool) -> (&mut Segment, &mut [Entry]) {
+        let segment = if is_protected { &mut self.protected } else { &mut self.probation };
+        (segment, &mut self.entries)
     }
 
     fn unlink(&mut self, entry: u32) {
-        let Entry { newer, older, is_protected, .. } = self.entries[entry as usize];
-        let segment = self.segment(is_protected);
+        let (segment, entries) = self.segment(self.entries[entry as usize].is_protected);
         segment.len -= 1;
-        if newer == NONE {
-            segment.newest = older;
-        }
-        if older == NONE {
-            segment.oldest = newer;
-        }
-        if let Some(newer) = self.entries.get_mut(newer as usize) {
-            newer.older = older;
-        }
-        if let Some(older) = self.entries.get_mut(older as usize) {
-            older.newer = newer;
-        }
+        segment.ends.unlink(entries, entry);
     }
 
     /// Puts an entry at the newest end of a segment.
     fn link(&mut self, entry: u32, is_protected: bool) {
-        let segment = self.segment(is_protected);
+        self.entries[entry as usize].is_protected = is_protected;
+        let (segment, entries) = self.segment(is_protected);
         segment.len += 1;
-        let older = std::mem::replace(&mut segment.newest, entry);
-        if older == NONE {
-            segment.oldest = entry;
-        } else {
-            self.entries[older as usize].newer = entry;
-        }
-        let entry = &mut self.entries[entry as usize];
-        (entry.newer, entry.older, entry.is_protected) = (NONE, older, is_protected);
+        segment.ends.link_newest(entries, entry);
     }
 }
 

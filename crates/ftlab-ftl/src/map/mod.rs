@@ -24,6 +24,7 @@ mod coldest;
 mod contract;
 mod dftl;
 mod in_memory;
+mod links;
 mod lru;
 mod mapping;
 mod paged;

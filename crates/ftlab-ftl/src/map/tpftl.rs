@@ -33,13 +33,11 @@
 use crate::ensure::ensure;
 use crate::map::coldest::Coldest;
 use crate::map::contract::{Found, Map, OnFlash, Places, WriteBack};
+use crate::map::links::{Ends, Linked, Links, NONE};
 use crate::memory;
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
 use std::ops::Range;
-
-/// No entry.
-const NONE: u32 = u32::MAX;
 
 ftlab_spec::parameters! {
     /// What a cache of entries by translation page is like.
@@ -89,17 +87,22 @@ impl OnFlash for TpftlParameters {
 struct Entry {
     /// The look-ups before its last one.
     used: u64,
-    newer: u32,
-    older: u32,
+    links: Links,
     page: u32,
     is_changed: bool,
+}
+
+impl Linked for Entry {
+    #[inline]
+    fn links(&mut self) -> &mut Links {
+        &mut self.links
+    }
 }
 
 /// The entries of a translation page.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    newest: u32,
-    oldest: u32,
+    ends: Ends,
     entries: u32,
     changed: u32,
     /// How hot its entries are in all.
@@ -153,7 +156,7 @@ pub(super) struct Tpftl {
 impl Tpftl {
     fn new(parameters: TpftlParameters, pages: u32, entries_per_page: u32) -> Self {
         let map_pages = pages.div_ceil(entries_per_page) as usize;
-        let empty = Node { newest: NONE, oldest: NONE, entries: 0, changed: 0, heat: 0 };
+        let empty = Node { ends: Ends::NONE, entries: 0, changed: 0, heat: 0 };
         Self {
             parameters,
             entries_per_page,
@@ -225,10 +228,10 @@ impl Tpftl {
     /// Drops an entry of `node`; what has to be written for it.
     fn drop_of(&mut self, node: u32) -> Option<WriteBack> {
         let of = self.nodes[node as usize];
-        let mut entry = of.oldest;
+        let mut entry = of.ends.oldest();
         if self.parameters.clean_first && of.changed < of.entries {
             while self.entries[entry as usize].is_changed {
-                entry = self.entries[entry as usize].newer;
+                entry = self.entries[entry as usize].links.newer();
             }
         }
         let is_changed = self.entries[entry as usize].is_changed;
@@ -241,13 +244,13 @@ impl Tpftl {
 
     /// Its entries are as their translation page has them.
     fn clean(&mut self, node: u32) {
-        let Node { newest, changed, .. } = &mut self.nodes[node as usize];
+        let Node { ends, changed, .. } = &mut self.nodes[node as usize];
         let mut left = std::mem::take(changed);
-        let mut entry = *newest;
+        let mut entry = ends.newest();
         while left > 0 {
             let of = &mut self.entries[entry as usize];
             left -= u32::from(std::mem::take(&mut of.is_changed));
-            entry = of.older;
+            entry = of.links.older();
         }
     }
 
@@ -274,8 +277,7 @@ impl Tpftl {
     fn add(&mut self, page: u32, is_newest: bool) {
         let node = self.node_of(page);
         self.bytes += self.cost(node);
-        let blank =
-            Entry { used: self.look_ups, newer: NONE, older: NONE, page, is_changed: false };
+        let blank = Entry { used: self.look_ups, links: Links::NONE, page, is_changed: false };
         let entry = self.unused.pop().unwrap_or(self.entries.len() as u32);
         if entry as usize == self.entries.len() {
             self.entries.push(blank);
@@ -295,38 +297,15 @@ impl Tpftl {
     }
 
     fn unlink(&mut self, node: u32, entry: u32) {
-        let Entry { newer, older, .. } = self.entries[entry as usize];
-        let of = &mut self.nodes[node as usize];
-        if newer == NONE {
-            of.newest = older;
-        }
-        if older == NONE {
-            of.oldest = newer;
-        }
-        if let Some(newer) = self.entries.get_mut(newer as usize) {
-            newer.older = older;
-        }
-        if let Some(older) = self.entries.get_mut(older as usize) {
-            older.newer = newer;
-        }
+        self.nodes[node as usize].ends.unlink(&mut self.entries, entry);
     }
 
     fn link(&mut self, node: u32, entry: u32, is_newest: bool) {
-        let of = &mut self.nodes[node as usize];
-        let (newer, older) = if is_newest { (NONE, of.newest) } else { (of.oldest, NONE) };
-        if newer == NONE {
-            of.newest = entry;
-        }
-        if older == NONE {
-            of.oldest = entry;
-        }
-        let own = &mut self.entries[entry as usize];
-        (own.newer, own.older) = (newer, older);
-        if let Some(newer) = self.entries.get_mut(newer as usize) {
-            newer.older = entry;
-        }
-        if let Some(older) = self.entries.get_mut(older as usize) {
-            older.newer = entry;
+        let ends = &mut self.nodes[node as usize].ends;
+        if is_newest {
+            ends.link_newest(&mut self.entries, entry);
+        } else {
+            ends.link_oldest(&mut self.entries, entry);
         }
     }
 }
@@ -429,29 +408,25 @@ impl Map for Tpftl {
         }
         let entry = self.entry_of.get(nearest.index());
         if let Some(of) = entry.and_then(|entry| self.entries.get(*entry as usize)) {
-            memory::prefetch(&self.entries, of.newer as usize);
-            memory::prefetch(&self.entries, of.older as usize);
+            memory::prefetch(&self.entries, of.links.newer() as usize);
+            memory::prefetch(&self.entries, of.links.older() as usize);
         }
     }
 
     fn check(&self) -> Result<(), String> {
         let (mut held, mut bytes) = (0, 0);
         for (node, of) in (0..).zip(&self.nodes) {
-            let (mut entry, mut newer, mut seen) =
-                (of.newest, NONE, Node { entries: 0, changed: 0, heat: 0, ..*of });
-            while entry != NONE && seen.entries <= of.entries {
-                let own = self.entries[entry as usize];
-                ensure!(own.newer == newer, "entry {entry} has another neighbour");
+            let mut seen = Node { entries: 0, changed: 0, heat: 0, ..*of };
+            of.ends.check(&self.entries, |entry, own| {
                 ensure!(self.entry_of[own.page as usize] == entry, "entry {entry} is lost");
                 ensure!(self.node_of(own.page) == node, "entry {entry} is in another node");
                 seen.entries += 1;
                 seen.changed += u32::from(own.is_changed);
                 seen.heat += own.used;
-                (newer, entry) = (entry, own.older);
-            }
+                Ok(())
+            })?;
             let counts = |node: &Node| (node.entries, node.changed, node.heat);
             ensure!(counts(of) == counts(&seen), "node {node} counts {of:?} of {seen:?}");
-            ensure!(newer == of.oldest, "node {node} ends with another entry");
             held += of.entries;
             if of.entries > 0 {
                 bytes += u64::from(self.parameters.node_bytes);
