@@ -42,7 +42,7 @@ ftlab_spec::parameters! {
         /// The most logical blocks that share a log block, and so the most merges that a write may wait for.
         k: u32 = 4, "k" in 1..=4096, from "KAST (DATE 2009); its value is our choice";
         /// Whether log blocks take pages that are written in sequence.
-        sw: bool = true, "sw", from "KAST (DATE 2009)";
+        sw: bool = true, "sw", from "our reading of descriptions by others";
     }
 }
 

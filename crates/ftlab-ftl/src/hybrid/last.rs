@@ -52,7 +52,7 @@ ftlab_spec::parameters! {
         /// part.
         window: f64 = 1.0, "window" in 0.0..=1000.0, from "our choice: the paper adapts it";
         /// How many blocks of a part are looked at, the oldest first, to find what is erased or merged.
-        candidates: u32 = 64, "candidates" in 1..=1_000_000, from "our choice: the paper compares all";
+        candidates: u32 = 64, "candidates" in 1..=1_000_000, from "our choice";
     }
 }
 
