@@ -90,12 +90,21 @@ impl Fed {
 
     /// Carries out the writes and trims of a chunk, as far as the drive takes them.
     pub fn apply(&mut self, chunk: &Chunk, record: &mut dyn Record) -> Result<(), FeedError> {
-        for segment in chunk.segments() {
-            if self.is_read_only() {
-                break;
-            }
-            let outcome = self.in_measured_time(|fed| fed.serve(segment));
-            self.end_segment(segment, outcome, record)?;
+        // Reading the clock takes as long as writing some pages, and segments may be short.
+        for together in chunk.segments().split_inclusive(|of| of.marks.stop_the_clock()) {
+            let Some((last, before)) = together.split_last() else { break };
+            let outcome = self.in_measured_time(|fed| {
+                for segment in before {
+                    if fed.is_read_only() {
+                        return Ok(None);
+                    }
+                    let outcome = fed.serve(segment);
+                    fed.end_segment(segment, outcome, record)?;
+                }
+                Ok::<_, FeedError>((!fed.is_read_only()).then(|| fed.serve(last)))
+            })?;
+            let Some(outcome) = outcome else { break };
+            self.end_segment(last, outcome, record)?;
         }
         Ok(())
     }

@@ -12,8 +12,10 @@ use ftlab_trace::{Op, RequestBatch, RequestHasher, TraceSource};
 /// Segments in a chunk at most, where cuts are close.
 const SEGMENTS_MAX: usize = 4096;
 
-/// Requests that are read together: few enough that they stay in the cache.
+/// Requests that are read together: few enough that they stay in the cache, and if a segment has less room, no more than it
+/// takes, but this many.
 const REQUESTS: usize = 1024;
+const REQUESTS_MIN: usize = 64;
 
 /// Segments that are decoded together; the memory is used again.
 #[derive(Debug, Default)]
@@ -69,6 +71,8 @@ pub struct Brought {
 pub struct Feed {
     source: Box<dyn TraceSource>,
     requests: RequestBatch,
+    /// Requests that are read together at most.
+    requests_max: usize,
     page_sectors: u32,
     pages: Expander,
     schedule: Schedule,
@@ -101,6 +105,7 @@ impl Feed {
             pass: Pass::Only,
             source,
             requests: RequestBatch::with_limit(REQUESTS),
+            requests_max: REQUESTS,
             page_sectors: page_sectors(bounds.page_bytes)?,
             pages: Expander::new(bounds, schedule.end()),
             schedule,
@@ -123,7 +128,7 @@ impl Feed {
 
     /// Hands out one page write at a time at most, and reads no request before the pages of the one before it.
     pub fn read_one_by_one(&mut self) {
-        self.requests = RequestBatch::with_limit(1);
+        self.requests_max = 1;
         self.chunk_writes = 1;
     }
 
@@ -211,8 +216,13 @@ impl Feed {
     fn fill(&mut self, segment: &mut Segment, room: usize) -> Result<bool, FeedError> {
         self.pages.begin(segment, room);
         let mut is_full = self.pages.move_waiting();
-        while !is_full && self.read_requests()? {
-            is_full = self.pages.is_full() || self.requests.limit() == 1;
+        while !is_full {
+            let room = room - self.pages.batch.writes.len();
+            self.requests.set_limit(room.max(REQUESTS_MIN).min(self.requests_max));
+            if !self.read_requests()? {
+                break;
+            }
+            is_full = self.pages.is_full() || self.requests_max == 1;
         }
         std::mem::swap(&mut segment.batch, &mut self.pages.batch);
         std::mem::swap(&mut segment.arrivals_us, &mut self.pages.arrivals_us);

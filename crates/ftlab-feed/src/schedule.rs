@@ -41,6 +41,11 @@ impl Marks {
     pub(crate) fn are_any(self) -> bool {
         self.begin || self.interval || self.round || self.checkpoint || self.frame
     }
+
+    /// Whether counting begins, or what happens takes longer than reading the clock.
+    pub(crate) fn stop_the_clock(self) -> bool {
+        self.begin || self.round || self.frame
+    }
 }
 
 /// The first pass of a trace that is repeated.

@@ -90,6 +90,11 @@ impl RequestBatch {
         self.limit
     }
 
+    /// From here on sources stop filling it at `limit` requests (at least 1).
+    pub fn set_limit(&mut self, limit: usize) {
+        self.limit = limit.max(1);
+    }
+
     /// Requests in the batch.
     pub fn len(&self) -> usize {
         self.op.len()
