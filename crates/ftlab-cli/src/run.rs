@@ -13,8 +13,6 @@ use crate::typed::command;
 use crate::words::{Choice, OfReport, OfRun, Words};
 use clap::Args;
 use ftlab_sim::fact::Sheet;
-use ftlab_sim::format::{percent, significant};
-use ftlab_sim::result::RunResult;
 use ftlab_sim::{DriveClass, DriveOptions, Experiment, ExperimentResult, Workload, summary};
 use ftlab_spec::Spec;
 use std::ffi::OsString;
@@ -113,10 +111,13 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     let mut bar = if quiet { Bar::hidden() } else { Bar::new(&prepared) };
     let mut result = prepared.run(&mut bar)?;
     result.command = Some(command(typed));
+    if let Some(known) = args.class.and_then(|class| class.known) {
+        result = result.on(known);
+    }
     bar.finish();
     let width = if args.report.wide { Width::Wide } else { Width::Narrow };
     let mut results = Results::default();
-    results.note(show(&(text(&result, quiet, width) + &known_drive(args.class.as_ref(), &result))));
+    results.note(show(&text(&result, quiet, width)));
     if json {
         results.note(print_json(&result));
     }
@@ -140,26 +141,8 @@ fn text(result: &ExperimentResult, quiet: bool, width: Width) -> String {
         notes(result),
     ];
     let answer = summary::sentence(result);
-    format!("{parsed}{}{answer}\n{}\n", tables.concat(), result.trust.line)
-}
-
-/// What is known of a drive that is named, and what its counters would show.
-fn known_drive(class: Option<&DriveClass>, result: &ExperimentResult) -> String {
-    let Some(known) = class.and_then(|class| class.known) else { return String::new() };
-    let counted = |run: &RunResult| {
-        format!("{} ({})", significant((1.0 + known.overhead.0) * run.waf, 4), run.ftl)
-    };
-    let counted: Vec<String> = result.runs.iter().map(counted).collect();
-    let overhead = match known.overhead.0 {
-        0.0 => String::new(),
-        overhead => format!(
-            "This drive writes {} of that beside (overhead, not in the table): its counters would show {} media bytes per \
-             host byte.\n",
-            percent(overhead),
-            counted.join(", ")
-        ),
-    };
-    format!("{overhead}{}\n", known.rests_on())
+    let known = result.known_drive.as_ref().map_or_else(String::new, |own| own.line(&result.runs));
+    format!("{parsed}{}{answer}\n{}\n{known}", tables.concat(), result.trust.line)
 }
 
 /// The FTLs that were asked for, or that of a drive that is known.

@@ -32,6 +32,8 @@ struct Page<'a> {
     question: String,
     answer: String,
     trust: &'a str,
+    /// What is known of the real drive, if it is one.
+    known_drive: Vec<String>,
     facts: Vec<Fact>,
     /// What is unlike a drive that is built.
     doubts: Vec<String>,
@@ -83,6 +85,11 @@ fn kinds(result: &ExperimentResult) -> Vec<Kind> {
     KINDS.into_iter().zip(plurals).filter_map(of).collect()
 }
 
+fn known_drive(result: &ExperimentResult) -> Vec<String> {
+    let line = result.known_drive.as_ref().map(|own| own.line(&result.runs));
+    line.iter().flat_map(|line| line.lines()).map(str::to_owned).collect()
+}
+
 /// A name and a value.
 struct Fact {
     name: String,
@@ -105,6 +112,7 @@ impl<'a> Page<'a> {
             question: question(result),
             answer: summary::sentence(result),
             trust: &result.trust.line,
+            known_drive: known_drive(result),
             facts: facts(result),
             doubts: summary::doubts(result),
             results: sheet(result, Sheet::Runs),

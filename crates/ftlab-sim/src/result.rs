@@ -27,6 +27,8 @@ pub use crate::timing::{
     TimingSummary, TransactionsResult, WaitsResult,
 };
 
+use crate::atlas::AtlasDrive;
+use crate::format::{percent, significant};
 use crate::judged::trust_of;
 use crate::option::tell;
 use crate::run_options::Experiment;
@@ -56,6 +58,41 @@ pub struct ExperimentResult {
     pub runs: Vec<RunResult>,
     /// What an answer from these runs rests on.
     pub trust: Trust,
+    /// The drive that was named, if it is one of the atlas or of a file; left out if not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_drive: Option<KnownDrive>,
+}
+
+/// A real drive whose model was run, and what is known of it beyond that.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KnownDrive {
+    /// What `--drive` was given.
+    pub name: String,
+    /// Media bytes that it writes beside those of the host and those that it moves, as a share of them. No other number
+    /// includes them.
+    pub overhead: f64,
+    /// Media bytes per host byte that its counters would show, with the overhead, of each run.
+    pub media_bytes_per_host_byte: Vec<f64>,
+    /// What the model was fitted to, and how far it is off.
+    pub rests_on: String,
+}
+
+impl KnownDrive {
+    /// What is known of the drive, and what its counters would show, in two lines at most.
+    pub fn line(&self, runs: &[RunResult]) -> String {
+        if self.overhead == 0.0 {
+            return format!("{}\n", self.rests_on);
+        }
+        let counted = self.media_bytes_per_host_byte.iter().zip(runs);
+        let counted = counted.map(|(own, run)| format!("{} ({})", significant(*own, 4), run.ftl));
+        format!(
+            "This drive writes {} of that beside (overhead, not in the table): its counters would show {} media bytes per \
+             host byte.\n{}\n",
+            percent(self.overhead),
+            counted.collect::<Vec<_>>().join(", "),
+            self.rests_on
+        )
+    }
 }
 
 /// Results as they are in a file: those of earlier versions do not tell bytes of the host.
@@ -67,11 +104,14 @@ struct Stored {
     workload: WorkloadSummary,
     trace_hash: String,
     runs: Vec<RunResult>,
+    #[serde(default)]
+    known_drive: Option<KnownDrive>,
 }
 
 impl From<Stored> for ExperimentResult {
     fn from(stored: Stored) -> Self {
-        let Stored { version, command, config, workload, trace_hash, mut runs } = stored;
+        let Stored { version, command, config, workload, trace_hash, mut runs, known_drive } =
+            stored;
         let page_bytes = u64::from(config.drive.page_bytes);
         for run in runs.iter_mut().filter(|run| run.host_bytes == 0) {
             run.host_bytes = run.host_writes * page_bytes;
@@ -81,20 +121,41 @@ impl From<Stored> for ExperimentResult {
             run.judge(&config.drive, None);
         }
         let trust = trust_of(&config.drive, &config.fill, config.timing.as_ref(), &runs);
-        Self { version, command, config, workload, trace_hash, runs, trust }
+        Self { version, command, config, workload, trace_hash, runs, trust, known_drive }
     }
 }
 
 impl ExperimentResult {
+    /// It as what was run on the model of this drive.
+    #[must_use]
+    pub fn on(mut self, drive: &AtlasDrive) -> Self {
+        let overhead = drive.overhead.0;
+        self.known_drive = Some(KnownDrive {
+            name: drive.name.clone(),
+            overhead,
+            media_bytes_per_host_byte: counted(overhead, &self.runs),
+            rests_on: drive.rests_on(),
+        });
+        self
+    }
+
     /// It with these of its runs only.
     #[must_use]
     pub fn with_runs(mut self, runs: Vec<RunResult>) -> Self {
         self.config.ftls = runs.iter().map(|run| run.ftl.clone()).collect();
         let Config { drive, fill, timing, .. } = &self.config;
         self.trust = trust_of(drive, fill, timing.as_ref(), &runs);
+        if let Some(known) = &mut self.known_drive {
+            known.media_bytes_per_host_byte = counted(known.overhead, &runs);
+        }
         self.runs = runs;
         self
     }
+}
+
+/// Media bytes per host byte of each run, with those that the drive writes beside.
+fn counted(overhead: f64, runs: &[RunResult]) -> Vec<f64> {
+    runs.iter().map(|run| (1.0 + overhead) * run.media_bytes_per_host_byte).collect()
 }
 
 /// What is simulated. Together with the trace it decides every number but the times.

@@ -322,5 +322,6 @@ fn finish(
         trust: trust_of(&config.drive, &config.fill, config.timing.as_ref(), &runs),
         runs,
         config,
+        known_drive: None,
     })
 }

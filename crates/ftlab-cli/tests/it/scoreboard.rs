@@ -258,12 +258,21 @@ fn what_is_known_of_a_drive_is_used_and_gives_way_to_what_is_asked_for() {
         assert_eq!(output.code, 0, "{}", output.stderr);
         let beside = "This drive writes 10.3% of that beside";
         assert!(output.stderr.contains(beside), "{}", output.stderr);
-        let config = &output.json()["config"]["drive"];
+        let json = output.json();
+        let (known, waf) = (&json["known_drive"], &json["runs"][0]["media_bytes_per_host_byte"]);
+        assert_eq!(known["name"], "solidigm-p5520");
+        assert!((known["overhead"].as_f64().unwrap() - 0.103).abs() < 1e-9, "{known}");
+        let counted = known["media_bytes_per_host_byte"][0].as_f64().unwrap();
+        assert!((counted / waf.as_f64().unwrap() - 1.103).abs() < 1e-9, "{known}");
+        let config = &json["config"]["drive"];
         (config["gc"].to_string(), config["reserve_blocks"].to_string())
     };
     assert_eq!(drive(""), ("\"gradual:from=0.02\"".into(), "4".into()));
     let asked = drive("--gc foreground --reserve 4");
     assert_eq!(asked, ("\"foreground\"".into(), "4".into()));
+    assert_eq!(place.ftlab(&format!("{run} --report a.html")).code, 0);
+    let page = fs::read_to_string(place.path().join("a.html")).unwrap();
+    assert!(page.contains("<p class=\"trust\">This drive writes 10.3% of that beside"));
     let advise = place.ftlab(&format!("advise t.csv {REAL} --drive solidigm-p5520"));
     assert_eq!(advise.code, 0, "{}", advise.stderr);
     for part in [
