@@ -100,8 +100,6 @@ impl Question {
         others: &[Trial],
         threads: usize,
     ) -> Result<Profiled, ExperimentsError> {
-        // What is run once tells what need not be run again; the rest is, with several seeds.
-        runner.known.tell_between();
         let noise = Noise::of(others.iter().chain([best]));
         let own = &best.candidate;
         let closely = |tried: &[Candidate]| self.try_closely(runner, best, tried, &noise, threads);
@@ -174,7 +172,6 @@ impl Question {
         as_good: &[Trial],
         threads: usize,
     ) -> Result<Bounds, ExperimentsError> {
-        runner.known.tell_between();
         let (best, noise) = (&profiled.best, &profiled.noise);
         let mut resized = Vec::new();
         for other in &as_good[1..] {

@@ -225,7 +225,6 @@ impl Question {
         let mut trials: Vec<Trial> =
             try_each(runner, &whole, &all, SEEDS, threads)?.into_iter().flatten().collect();
         trials.sort_by(by_distance);
-        runner.known.tell_between();
         let noise = Noise::of(trials.iter());
         let firsts = trials[..near(&trials, RESIZED)].to_vec();
         let is_far = |best: &Trial, own: &Trial| {
@@ -348,7 +347,6 @@ impl Question {
         threads: usize,
     ) -> Result<Vec<Candidate>, ExperimentsError> {
         while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
-            runner.known.tell_between();
             let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
             let tried: Vec<(&Trial, Candidate)> = walking
                 .flat_map(|own| own.neighbours(self).map(|neighbour| (&own.best, neighbour)))
