@@ -10,7 +10,6 @@
 //! So does chance. That a collection is in one interval or the next depends on units, of which both have as many. How many
 //! pages of a unit are valid is a sum over pages, whose variance is in inverse proportion to them: v(n) = a + b/n.
 
-use super::answer::USUAL_PAGES;
 use super::drive::Candidate;
 use super::question::{Extent, Question};
 
@@ -19,7 +18,7 @@ const SMALLER: u32 = 4;
 
 /// Pages of a large drive. Over the beginning of a series, drives are no larger, even if their units then have fewer pages than
 /// they should.
-pub(super) const LARGE: u64 = 2 * USUAL_PAGES as u64;
+pub(super) const LARGE: u64 = 524_288;
 
 /// How many times less that is off then: fitted.
 const LESS_OFF: f64 = 3.0;
