@@ -146,7 +146,7 @@ impl Question {
         self.check()?;
         let runner = Runner::new(self, kept, on_run)?;
         self.check_empty(&runner)?;
-        let found = self.search(&runner, threads)?;
+        let found = self.search(&runner, None, threads)?;
         let mut drives = found.followed;
         let Some(first) = drives.first().cloned() else {
             let reason = lock(&runner.refused).clone();

@@ -87,17 +87,9 @@ impl Noise {
         best.mean_square() + variance * most
     }
 
-    /// Whether one run of a drive tells that it is beyond the bounds for sure.
-    pub(super) fn is_hopeless(&self, own: &Trial, best: &Trial) -> bool {
-        self.is_hopeless_by(own, best, 1.0)
-    }
-
-    /// The same where the best is off by `more`, as a factor of its mean square.
-    pub(super) fn is_hopeless_by(&self, own: &Trial, best: &Trial, more: f64) -> bool {
-        let [units, of_best] = [own, best].map(|of| f64::from(of.candidate.pages_per_block));
-        // The fewer units, the more of chance is seen.
-        let chance = best.chance * (units / of_best).max(1.0);
-        own.mean_square() > more * (1.3 * self.square_most(best) + 6.0 * chance)
+    /// The least mean square of one run of a candidate that is beyond the bounds for sure, if chance of an interval is so much.
+    pub(super) fn hopeless(&self, best: &Trial, chance: f64) -> f64 {
+        2.0 * self.square_most(best) + 6.0 * chance
     }
 }
 

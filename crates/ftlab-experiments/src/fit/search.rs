@@ -4,14 +4,13 @@
 
 use super::drive::{Candidate, Closely, Trial};
 use super::noise::Noise;
-use super::question::{Extent, Question, UNIT_PAGES};
+use super::question::{Extent, Question};
 use super::runner::{Runner, SEEDS};
-use super::scale::LARGE;
 use crate::error::ExperimentsError;
 use crate::parallel::parallel;
 use ftlab_ftl::page::GcSchedule;
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Over-provisioning of the coarse grid: this many steps from the least to the most.
 const OP_STEPS: i32 = 7;
@@ -26,19 +25,8 @@ const UNITS: u32 = 1024;
 /// these.
 const SIZED: (f64, usize, usize) = (3.0, 5, 12);
 
-/// FTLs that are tried with units of every size, and drives that are looked at over the whole series, if one is left out;
-/// and how many of these are run with several seeds.
-const OTHERS: (f64, usize, usize) = (2.0, 3, 5);
-const CLOSELY: usize = 3;
-
 /// Drives that are looked at over the whole series, of whatever FTL; the best of each FTL is followed step by step.
 const FOLLOWED: (f64, usize, usize) = (1.5, 5, 10);
-
-/// Units of half the size are not tried if a drive is this many times as far off as the best of its FTL.
-const FAR: f64 = 1.3;
-
-/// Sizes of units that are tried with several seeds, of each FTL.
-const LIKELIEST: usize = 3;
 
 /// FTLs that are looked at over the whole series beside those: within this factor of the best, and no more than these.
 const FURTHER: (f64, usize) = (2.0, 14);
@@ -63,10 +51,6 @@ const UNIT_STEPS: f64 = 25.0;
 
 /// Write amplification less 1 is matched if the logarithm of its ratio to the measured one is at most this.
 const MATCHED: f64 = 0.004;
-
-/// Over the beginning, where FTLs and units are told apart roughly, so is one whose intervals are off by this much of what
-/// they are off at most, on average: a match would bring its root mean square down by 2%.
-const MATCHED_ROUGHLY: f64 = 0.2;
 
 /// Runs with which it is matched, at most.
 const MATCHED_IN: usize = 4;
@@ -101,8 +85,6 @@ struct Line {
     /// What is tried next.
     next: Candidate,
     tried: Vec<Trial>,
-    /// Whether over-provisioning need not be exact.
-    is_rough: bool,
 }
 
 /// The best of a line, and by how much its neighbours have more and less over-provisioning.
@@ -112,8 +94,8 @@ struct Walker {
 }
 
 impl Line {
-    fn new(next: Candidate, is_rough: bool) -> Self {
-        Self { next, tried: Vec::new(), is_rough }
+    fn new(next: Candidate) -> Self {
+        Self { next, tried: Vec::new() }
     }
 
     /// Follows it over a part of the series, and tells its best.
@@ -146,9 +128,8 @@ impl Line {
             .map(|before| (off - before.excess(), (trial.op_ratio / before.op_ratio).ln()));
         let slope = far.filter(|(_, far)| *far != 0.0).map_or(SLOPE, |(more, far)| more / far);
         self.next.op_ratio = matching(&trial, slope);
-        let roughly = if self.is_rough { MATCHED_ROUGHLY * trial.distance.rms } else { 0.0 };
         self.tried.push(trial);
-        off.abs() > MATCHED.max(roughly) && self.tried.len() < MATCHED_IN
+        off.abs() > MATCHED && self.tried.len() < MATCHED_IN
     }
 }
 
@@ -182,10 +163,14 @@ impl Question {
         };
         let rounds = [(&beginning, 1, begun.max(1.0)), (&whole, 1, 1.0), (&whole, SEEDS, 1.0)];
         let trials = parallel(threads, candidates, |candidate| {
+            // The fewer units, the more of chance is seen.
+            let fewer =
+                f64::from(candidate.pages_per_block) / f64::from(best.candidate.pages_per_block);
+            let hopeless = noise.hopeless(best, best.chance * fewer.max(1.0));
             let mut last = None;
             for (extent, seeds, more) in rounds {
                 let Some(trial) = runner.trial(candidate, extent, seeds)? else { return Ok(None) };
-                let is_hopeless = seeds == 1 && noise.is_hopeless_by(&trial, best, more);
+                let is_hopeless = seeds == 1 && trial.mean_square() > hopeless * more;
                 let of = last.insert(Closely { trial, is_whole: false });
                 if is_hopeless {
                     break;
@@ -198,17 +183,33 @@ impl Question {
         Ok(trials?.into_iter().flatten().collect())
     }
 
-    /// Searches, on `threads`.
+    /// Searches, on `threads`, without the series that is left out.
     pub(super) fn search(
         &self,
         runner: &Runner<'_>,
+        left_out: Option<usize>,
         threads: usize,
     ) -> Result<Found, ExperimentsError> {
-        let whole = self.whole(None);
-        let mut trials = self.begun(runner, None, SIZED, threads)?;
+        let (whole, beginning) = (self.whole(left_out), self.beginning(self.pages, left_out));
+        let starts = self.starts(runner, left_out, threads)?;
+        let mut trials = matched(runner, &beginning, &starts, threads)?;
+        let ftls = best_of_each(trials.clone(), &[]);
+        let sized = ftls[..near(&ftls, SIZED)].iter().flat_map(|best| {
+            let own = &best.candidate;
+            let others = self.sizes().filter(|pages| *pages != own.pages_per_block);
+            others.map(|pages| self.with_units(own, pages)).filter(|other| other.op_ratio > 0.0)
+        });
+        trials.extend(matched(runner, &beginning, &sized.collect::<Vec<_>>(), threads)?);
+        trials.sort_by(by_distance);
         let mut left = trials.split_off(near(&trials, FOLLOWED));
         let begun_rms = trials.first().map_or(0.0, |best| best.distance.rms);
-        let followed = self.followed(runner, &whole, trials, threads)?;
+        let starts: Vec<_> = trials.into_iter().map(|trial| trial.candidate).collect();
+        let mut followed = best_of_each(matched(runner, &whole, &starts, threads)?, &[]);
+        if self.tries_gradual {
+            let starts = gradual(&followed[..near(&followed, GRADUAL)]);
+            followed.extend(matched(runner, &whole, &starts, threads)?);
+            followed = best_of_each(followed, &[]);
+        }
         let walkers = followed.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
         let walked = self.walked(runner, &whole, walkers, threads)?;
         // Others may be as good; looking for them is not worth these steps.
@@ -225,21 +226,14 @@ impl Question {
         let mut trials: Vec<Trial> =
             try_each(runner, &whole, &all, SEEDS, threads)?.into_iter().flatten().collect();
         trials.sort_by(by_distance);
-        let noise = Noise::of(trials.iter());
-        let firsts = trials[..near(&trials, RESIZED)].to_vec();
-        let is_far = |best: &Trial, own: &Trial| {
-            noise.is_hopeless(own, best) || self.is_large_and_no_nearer(own, best)
-        };
-        let other = |best: &Trial, pages| {
-            let other = self.resized(&best.candidate, pages);
-            other.filter(|_| !is_too_coarse(best, pages))
-        };
-        let mut resized =
-            self.matched_in_sizes((runner, &whole), &firsts, other, is_far, threads)?;
-        let with_all: Vec<Candidate> = resized.iter().map(|own| own.candidate.clone()).collect();
-        resized.retain(|own| !firsts.iter().any(|best| noise.is_hopeless(own, best)));
-        let resized = likeliest_sizes(&noise, &firsts, resized);
-        trials.extend(try_each(runner, &whole, &resized, SEEDS, threads)?.into_iter().flatten());
+        let with_all: Vec<Candidate> = trials[..near(&trials, RESIZED)]
+            .iter()
+            .flat_map(|best| self.sizes().map(move |pages| (best, pages)))
+            .filter(|(best, pages)| !is_too_coarse(best, *pages))
+            .filter_map(|(best, pages)| self.resized(&best.candidate, pages))
+            .collect();
+        let resized = matched_closely(runner, &whole, &with_all, threads)?;
+        trials.extend(resized);
         // Units tell by chance how large they are, whatever the FTL: the others are tried with those of the likeliest.
         let noise = Noise::of(trials.iter());
         let likeliest = trials.iter().min_by(|a, b| noise.likelier(a, b));
@@ -271,73 +265,6 @@ impl Question {
         Ok(Found { left: best_of_each(left, &followed), followed })
     }
 
-    /// The best drive without a series that is left out, found with fewer steps: units in powers of two, and drives are
-    /// not run again that lie between those that were.
-    pub(super) fn search_others(
-        &self,
-        runner: &Runner<'_>,
-        left_out: usize,
-        threads: usize,
-    ) -> Result<Option<Trial>, ExperimentsError> {
-        runner.known.tell_between();
-        let whole = self.whole(Some(left_out));
-        let mut trials = self.begun(runner, Some(left_out), OTHERS, threads)?;
-        trials.truncate(near(&trials, OTHERS));
-        let followed = self.followed(runner, &whole, trials, threads)?;
-        let closely = followed.iter().take(CLOSELY).map(|own| own.candidate.clone());
-        let closely: Vec<Candidate> = closely.collect();
-        let trials = try_each(runner, &whole, &closely, SEEDS, threads)?;
-        let trials: Vec<Trial> = trials.into_iter().flatten().collect();
-        let noise = Noise::of(trials.iter());
-        Ok(trials.into_iter().min_by(|a, b| noise.likelier(a, b)))
-    }
-
-    /// Drives over the beginning of each series, best first: every FTL with the over-provisioning with which it writes as
-    /// much as was measured, and the best of them with units of every size.
-    fn begun(
-        &self,
-        runner: &Runner<'_>,
-        left_out: Option<usize>,
-        in_sizes: (f64, usize, usize),
-        threads: usize,
-    ) -> Result<Vec<Trial>, ExperimentsError> {
-        let beginning = self.beginning(self.pages, left_out);
-        let starts = self.starts(runner, left_out, threads)?;
-        let mut trials = matched(runner, &beginning, &starts, threads)?;
-        let ftls = best_of_each(trials.clone(), &[]);
-        let is_far = |best: &Trial, own: &Trial| {
-            own.distance.rms > FAR * best.distance.rms || self.is_large_and_no_nearer(own, best)
-        };
-        let other = |best: &Trial, pages| {
-            let other = self.with_units(&best.candidate, pages);
-            (pages != best.candidate.pages_per_block && other.op_ratio > 0.0).then_some(other)
-        };
-        let firsts = &ftls[..near(&ftls, in_sizes)];
-        let sized = self.matched_in_sizes((runner, &beginning), firsts, other, is_far, threads)?;
-        trials.extend(sized);
-        trials.sort_by(by_distance);
-        Ok(trials)
-    }
-
-    /// The best of each FTL, best first, with the over-provisioning with which it writes as much as was measured in all of
-    /// the series; the best of them with gradual collection as well.
-    fn followed(
-        &self,
-        runner: &Runner<'_>,
-        whole: &Extent<'_>,
-        trials: Vec<Trial>,
-        threads: usize,
-    ) -> Result<Vec<Trial>, ExperimentsError> {
-        let starts: Vec<_> = trials.into_iter().map(|trial| trial.candidate).collect();
-        let mut followed = best_of_each(matched(runner, whole, &starts, threads)?, &[]);
-        if self.tries_gradual {
-            let starts = gradual(&followed[..near(&followed, GRADUAL)]);
-            followed.extend(matched(runner, whole, &starts, threads)?);
-            followed = best_of_each(followed, &[]);
-        }
-        Ok(followed)
-    }
-
     /// Continues by more and less over-provisioning, and larger and smaller units, in ever smaller steps.
     fn walked(
         &self,
@@ -348,17 +275,13 @@ impl Question {
     ) -> Result<Vec<Candidate>, ExperimentsError> {
         while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
             let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
-            let tried: Vec<(&Trial, Candidate)> = walking
-                .flat_map(|own| own.neighbours(self).map(|neighbour| (&own.best, neighbour)))
-                .collect();
-            let trials = parallel(threads, &tried, |(best, own)| runner.nearer(own, extent, best));
-            let trials: Result<Vec<_>, ExperimentsError> = trials.into_iter().collect();
-            let mut trials = trials?.into_iter();
+            let tried: Vec<Candidate> = walking.flat_map(|own| own.neighbours(self)).collect();
+            let mut trials = try_each(runner, extent, &tried, 1, threads)?.into_iter();
             for walker in walkers.iter_mut().filter(|walker| walker.step >= OP_STEP.1) {
                 let own = trials.by_ref().take(Walker::NEIGHBOURS).flatten();
                 match own.min_by(by_distance) {
-                    Some(nearer) => walker.best = nearer,
-                    None => walker.step /= 2.0,
+                    Some(trial) if by_distance(&trial, &walker.best).is_lt() => walker.best = trial,
+                    _ => walker.step /= 2.0,
                 }
             }
         }
@@ -419,59 +342,6 @@ impl Question {
         let starts = self.starts(runner, None, threads)?;
         let found = matched(runner, &self.beginning(self.pages, None), &starts, threads)?;
         Ok(found.into_iter().min_by(by_distance))
-    }
-
-    /// Whether a drive is larger than is worth it, since it is no nearer than the best.
-    pub(super) fn is_large_and_no_nearer(&self, own: &Trial, best: &Trial) -> bool {
-        let units = u64::from(self.pages / own.candidate.pages_per_block);
-        units * u64::from(UNIT_PAGES.1) >= LARGE && own.distance.rms >= best.distance.rms
-    }
-
-    /// Drives like these with units of other sizes, each with the over-provisioning with which it writes as much as was
-    /// measured. Finer units take longer: they are tried until one is far from the best.
-    pub(super) fn matched_in_sizes(
-        &self,
-        (runner, extent): (&Runner<'_>, &Extent<'_>),
-        firsts: &[Trial],
-        other: impl Fn(&Trial, u32) -> Option<Candidate>,
-        is_far: impl Fn(&Trial, &Trial) -> bool,
-        threads: usize,
-    ) -> Result<Vec<Trial>, ExperimentsError> {
-        let line = |first: &Trial| {
-            let others: Vec<Candidate> =
-                self.sizes().filter_map(|pages| other(first, pages)).collect();
-            (first.candidate.pages_per_block, first.clone(), others)
-        };
-        let mut lines: Vec<_> = firsts.iter().map(line).collect();
-        let mut found = Vec::new();
-        loop {
-            let mut next: Vec<(usize, Candidate)> = Vec::new();
-            for (at, (own, _, others)) in lines.iter_mut().enumerate() {
-                while let Some(other) = others.pop() {
-                    let is_finer = other.pages_per_block < *own;
-                    next.push((at, other));
-                    if is_finer {
-                        break;
-                    }
-                }
-            }
-            if next.is_empty() {
-                return Ok(found);
-            }
-            let starts: Vec<Candidate> = next.iter().map(|(_, other)| other.clone()).collect();
-            let trials = matched_each(runner, extent, &starts, threads)?;
-            for ((at, _), trial) in next.into_iter().zip(trials) {
-                let (own, best, others) = &mut lines[at];
-                let Some(trial) = trial else { continue };
-                if by_distance(&trial, best).is_lt() {
-                    *best = trial.clone();
-                }
-                if trial.candidate.pages_per_block < *own && is_far(best, &trial) {
-                    others.clear();
-                }
-                found.push(trial);
-            }
-        }
     }
 
     /// A candidate with units of another size; none if they are about as large as its own, or too large.
@@ -537,19 +407,9 @@ pub(super) fn matched(
     starts: &[Candidate],
     threads: usize,
 ) -> Result<Vec<Trial>, ExperimentsError> {
-    Ok(matched_each(runner, extent, starts, threads)?.into_iter().flatten().collect())
-}
-
-/// The same, with nothing for those that could not be run.
-fn matched_each(
-    runner: &Runner<'_>,
-    extent: &Extent<'_>,
-    starts: &[Candidate],
-    threads: usize,
-) -> Result<Vec<Option<Trial>>, ExperimentsError> {
-    let follow =
-        |start: &Candidate| Line::new(start.clone(), extent.is_beginning).follow(runner, extent);
-    parallel(threads, starts, follow).into_iter().collect()
+    let follow = |start: &Candidate| Line::new(start.clone()).follow(runner, extent);
+    let best: Result<Vec<_>, _> = parallel(threads, starts, follow).into_iter().collect();
+    Ok(best?.into_iter().flatten().collect())
 }
 
 /// Gives every drive the over-provisioning with which it writes as much as was measured, and runs it with several seeds.
@@ -568,28 +428,6 @@ fn matched_closely(
 fn is_too_coarse(trial: &Trial, pages: u32) -> bool {
     let times = f64::from(pages) / f64::from(trial.candidate.pages_per_block);
     trial.chance * times > COARSEST * trial.left()
-}
-
-/// Of drives that were run with one seed, the likeliest sizes of the units of each FTL, if chance is as that of the first of
-/// the FTL says.
-fn likeliest_sizes(noise: &Noise, firsts: &[Trial], mut others: Vec<Trial>) -> Vec<Candidate> {
-    for own in &mut others {
-        let Some(first) = firsts.iter().find(|of| of.candidate.ftl == own.candidate.ftl) else {
-            continue;
-        };
-        let [pages, of_first] = [&*own, first].map(|of| f64::from(of.candidate.pages_per_block));
-        own.chance = first.chance * pages / of_first;
-        own.simulated = own.chance;
-    }
-    others.sort_by(|a, b| noise.likelier(a, b));
-    let mut sizes: HashMap<String, usize> = HashMap::new();
-    let mut is_tried = |own: &Candidate| {
-        let tried = sizes.entry(own.ftl.clone()).or_default();
-        *tried += 1;
-        *tried <= LIKELIEST
-    };
-    let others = others.into_iter().map(|own| own.candidate);
-    others.filter(|own| is_tried(own)).collect()
 }
 
 /// Runs candidates, each with all seeds; nothing for those that could not be run.
