@@ -1,11 +1,11 @@
 //! Archives: the one file in them.
 
-use super::content::{Content, Counted, Progress, READ_BYTES, Stream};
+use super::content::{Content, Counted, Packed, Progress, READ_BYTES, Stream};
 use crate::TraceError;
 use bytes::Bytes;
 use flate2::Crc;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use tar::{Archive, EntryType};
 use zip::{CompressionMethod, ZipArchive};
 
@@ -169,15 +169,14 @@ pub(super) fn open_zip(
     drop(entry);
     let mut bytes = archive.into_inner();
     bytes.seek(SeekFrom::Start(start)).map_err(|error| TraceError::io(name, error))?;
-    let packed = Counted::new(bytes.take(packed_bytes), progress.clone().reset());
-    let packed = BufReader::with_capacity(READ_BYTES, packed);
-    let bytes = unpacked(packed, method, name, member)?;
+    let packed: Stream = Box::new(Counted::new(bytes.take(packed_bytes), progress.clone().reset()));
+    let bytes = unpacked(Packed::with_capacity(READ_BYTES, packed), method, name, member)?;
     Ok((Box::new(Checked { bytes, crc: Crc::new(), sum }), Some(member.clone())))
 }
 
 /// What a member of a ZIP archive holds, which is packed by one of several methods.
 fn unpacked(
-    packed: impl BufRead + Send + 'static,
+    packed: Packed,
     method: CompressionMethod,
     name: &str,
     member: &str,

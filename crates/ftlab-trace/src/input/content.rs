@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,6 +13,9 @@ pub(super) const READ_BYTES: usize = 256 * 1024;
 
 /// Bytes that can be read once.
 pub(super) type Stream = Box<dyn Read + Send>;
+
+/// Packed bytes: of one type, so that what unpacks them is compiled once.
+pub(super) type Packed = BufReader<Stream>;
 
 /// Where the bytes of a trace are.
 pub(super) enum Content {

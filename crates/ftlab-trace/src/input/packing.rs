@@ -1,9 +1,9 @@
 //! What bytes are packed in, by their beginning, and what is in it.
 
-use super::content::{Content, HEAD_BYTES, Progress, READ_BYTES, Stream, Torn, read_up_to};
+use super::content::{Content, HEAD_BYTES, Packed, Progress, READ_BYTES, Stream, Torn, read_up_to};
 use crate::{PartialFile, TraceError};
 use lz4_flex::frame::FrameDecoder;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, Cursor, Read};
 
 /// Containers in containers; more are a sign of a file that is made to unpack without end.
 const LAYERS_MAX: usize = 4;
@@ -113,7 +113,8 @@ pub(super) fn unpack(
             });
         }
         let whole = whole.filter(|_| layers.is_empty());
-        let packed = BufReader::with_capacity(READ_BYTES, Cursor::new(head).chain(bytes));
+        let packed: Stream = Box::new(Cursor::new(head).chain(bytes));
+        let packed = Packed::with_capacity(READ_BYTES, packed);
         let (unpacked, inner) = layer.open(name, packed, whole, progress)?;
         member = inner.or(member);
         layers.push(layer);
@@ -140,7 +141,7 @@ impl Compression {
     fn open(
         self,
         name: &str,
-        packed: impl BufRead + Send + 'static,
+        packed: Packed,
         whole: Option<&Content>,
         progress: &Progress,
     ) -> Result<(Stream, Option<String>), TraceError> {
@@ -166,7 +167,7 @@ impl Compression {
     fn open_container(
         self,
         name: &str,
-        packed: impl BufRead + Send + 'static,
+        packed: Packed,
         whole: Option<&Content>,
         progress: &Progress,
     ) -> Result<(Stream, Option<String>), TraceError> {
@@ -183,7 +184,7 @@ impl Compression {
     fn open_container(
         self,
         name: &str,
-        _packed: impl BufRead,
+        _packed: Packed,
         _whole: Option<&Content>,
         _progress: &Progress,
     ) -> Result<(Stream, Option<String>), TraceError> {

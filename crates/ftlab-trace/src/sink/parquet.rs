@@ -13,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
@@ -212,7 +212,7 @@ impl ParquetSink {
     ) -> Result<Vec<u8>, ParquetError> {
         let (mut end, mut groups) = (Vec::new(), groups.to_vec());
         if !rows.is_empty() {
-            let mut writer = open_writer(Vec::new(), rows, &self.metadata)?;
+            let mut writer = open_writer(Spool::in_memory(), rows, &self.metadata)?;
             write_rows(&mut writer, rows)?;
             writer.flush()?;
             // The start of the file is there already, unless this is the first group.
@@ -221,7 +221,7 @@ impl ParquetSink {
             for group in writer.flushed_row_groups() {
                 groups.push(moved_by(group, moved, self.whole.groups)?);
             }
-            end.extend_from_slice(&writer.inner()[from..]);
+            end.extend_from_slice(&writer.inner().held()[from..]);
         }
         if !groups.is_empty() {
             end.extend(footer_of(groups, pairs.to_vec())?);
@@ -264,11 +264,11 @@ fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-fn open_writer<W: Write + Send>(
-    out: W,
+fn open_writer(
+    out: Spool,
     rows: &RequestBatch,
     metadata: &TraceMetadata,
-) -> Result<SerializedFileWriter<W>, ParquetError> {
+) -> Result<SerializedFileWriter<Spool>, ParquetError> {
     let mut schema = String::from("message requests { ");
     if !rows.time_us.is_empty() {
         schema += "required int64 t_us (integer(64,false)); ";
@@ -299,8 +299,8 @@ fn open_writer<W: Write + Send>(
     SerializedFileWriter::new(out, schema, Arc::new(properties))
 }
 
-fn write_rows<W: Write + Send>(
-    writer: &mut SerializedFileWriter<W>,
+fn write_rows(
+    writer: &mut SerializedFileWriter<Spool>,
     rows: &RequestBatch,
 ) -> Result<(), ParquetError> {
     let mut columns: Vec<Values> = Vec::new();

@@ -8,24 +8,45 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// Gathers small writes. Unlike `BufWriter`, it writes nothing more after a write has failed, not even when
 /// it is dropped: what follows the whole part of the file is the owner's.
 pub(super) struct Spool {
-    file: Option<File>,
+    to: To,
     buffer: Vec<u8>,
+}
+
+/// Where everything goes.
+enum To {
+    File(File),
+    /// It stays.
+    Memory,
+    Nowhere,
 }
 
 impl Spool {
     pub(super) fn new(file: File) -> Self {
-        Self { file: Some(file), buffer: Vec::with_capacity(BUFFER_BYTES) }
+        Self { to: To::File(file), buffer: Vec::with_capacity(BUFFER_BYTES) }
+    }
+
+    /// Keeps everything.
+    pub(super) fn in_memory() -> Self {
+        Self { to: To::Memory, buffer: Vec::new() }
+    }
+
+    /// What has not been written, which is everything in memory.
+    pub(super) fn held(&self) -> &[u8] {
+        &self.buffer
     }
 
     /// Writes nothing more.
     pub(super) fn close(&mut self) {
-        self.file = None;
+        self.to = To::Nowhere;
         self.buffer.clear();
     }
 
     fn pass_on(&mut self) -> io::Result<()> {
-        let Some(file) = &mut self.file else { return Err(io::ErrorKind::BrokenPipe.into()) };
-        let passed = file.write_all(&self.buffer);
+        let passed = match &mut self.to {
+            To::File(file) => file.write_all(&self.buffer),
+            To::Memory => return Ok(()),
+            To::Nowhere => return Err(io::ErrorKind::BrokenPipe.into()),
+        };
         self.buffer.clear();
         passed.inspect_err(|_| self.close())
     }
@@ -62,6 +83,16 @@ mod tests {
         assert!(fs::read(&path).unwrap().len() < bytes.len());
         spool.flush().unwrap();
         assert!(fs::read(&path).unwrap() == bytes);
+    }
+
+    #[test]
+    fn in_memory_everything_stays() {
+        let mut spool = Spool::in_memory();
+        let bytes = vec![7; BUFFER_BYTES];
+        spool.write_all(&bytes).unwrap();
+        spool.write_all(b"more").unwrap();
+        spool.flush().unwrap();
+        assert!(spool.held() == [&bytes[..], b"more"].concat());
     }
 
     #[test]
