@@ -36,8 +36,8 @@ pub fn boxed_policy(spec: &Spec, shape: DriveShape) -> Result<Box<dyn Policy>, S
     with_policy(spec, shape, Boxed)
 }
 
-/// Builds the FTL that `spec` names, the engine being compiled for every policy: the fastest, and most of the build of
-/// a crate that calls it.
+/// Builds the FTL that `spec` names, the engine being compiled for every policy that does little itself: the fastest,
+/// and most of the build of a crate that calls it.
 pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
     spec: &Spec,
     config: DriveConfig,
@@ -50,8 +50,13 @@ pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
         type Output = Result<DynFtl<F, O>, ConfigError>;
 
         fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
-            let ftl: DynFtl<F, O> = Box::new(PageMapped::new(policy, self.0, self.1, self.2)?);
-            Ok(ftl)
+            let Self(config, flash, observer) = self;
+            Ok(if P::OUTWEIGHS_ITS_CALLS {
+                let policy: Box<dyn Policy> = Box::new(policy);
+                Box::new(PageMapped::new(policy, config, flash, observer)?)
+            } else {
+                Box::new(PageMapped::new(policy, config, flash, observer)?)
+            })
         }
     }
 
