@@ -10,30 +10,24 @@
 #![forbid(unsafe_code)]
 
 mod cells;
-mod codec;
-mod facts;
-mod generated;
 mod inputs;
+mod inspector;
 mod manifest;
 mod pack;
-mod parts;
 mod pass;
 mod plan;
 mod rows;
 mod select;
 mod sizes;
-mod spread;
 mod table;
 mod totals;
 mod volume;
 
 pub use cells::{CELLS, CellName, CellResult, OnCell, Outcome, finished, run};
-pub use facts::Facts;
-pub use generated::{FleetSource, generated};
 pub use inputs::InputFile;
 pub use manifest::{Cell, Manifest, Member, Pack, PlannedVolume};
 pub use pack::{Order, PACK_MAX, Packing};
-pub use parts::MANIFEST;
+pub use pass::MANIFEST;
 pub use plan::{Fleet, Means, OnPlan, USUAL_SELECTION};
 pub use rows::{Row, State, rows};
 pub use select::{Selection, variables};
@@ -41,3 +35,5 @@ pub use sizes::Sizes;
 pub use table::write_rows;
 pub use totals::{Flagged, FtlTotals, Spread, Totals};
 pub use volume::Volume;
+
+pub use ftlab_volumes::{Facts, FleetSource, generated};

@@ -1,12 +1,12 @@
 //! The manifest: all that is to be run, and all that running it takes, in one file.
 
-use crate::facts::Facts;
 use crate::inputs::InputFile;
-use crate::parts::MANIFEST;
+use crate::pass::MANIFEST;
 use crate::volume::Volume;
 use ftlab_experiments::ExperimentsError;
 use ftlab_sim::{Logical, RunIdentity, other_versions};
 use ftlab_trace::replace_file;
+use ftlab_volumes::Facts;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::Write;

@@ -1,19 +1,20 @@
 //! One pass over every trace: each is decoded once, and its requests are set apart by volume.
 
-use crate::generated::{FleetSource, generated, version};
 use crate::inputs::InputFile;
-use crate::parts::{MANIFEST, PartWriter};
-use crate::spread::{Share, Spread};
 use ftlab_experiments::{ExperimentsError, lock, parallel};
 use ftlab_trace::{
     Input, Layout, OpenOptions, RequestBatch, SkippedLines, TraceError, TraceSource, open_input,
     replace_file, room,
 };
+use ftlab_volumes::{FleetSource, PartWriter, Share, Spread, generated, version};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+
+/// The file that says what is to be run, beside the parts.
+pub const MANIFEST: &str = "manifest.json";
 
 /// How traces are read, and into what.
 pub(crate) struct Pass<'a> {

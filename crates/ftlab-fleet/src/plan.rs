@@ -1,7 +1,7 @@
 //! From a question to a manifest: the pass over the traces, what is in each volume, which are run on which drive.
 
-use crate::facts::{Facts, Inspector};
 use crate::inputs::inputs;
+use crate::inspector::Inspector;
 use crate::manifest::{Manifest, Pack, PlannedVolume, Size};
 use crate::pack::{MEMBER_BYTES, Packing};
 use crate::pass::{OnRead, Pass};
@@ -15,6 +15,7 @@ use ftlab_sim::{Experiment, Fill, Logical, Physical, SimError, usual_pages_per_b
 use ftlab_spec::{Share, Spec};
 use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{Contents, Layout, OpenOptions, SkippedLines};
+use ftlab_volumes::Facts;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! One row for each volume, over-provisioning and FTL.
 
 use crate::cells::{CellResult, Outcome};
-use crate::facts::Facts;
 use crate::manifest::{Manifest, Pack, PlannedVolume};
 use ftlab_sim::compared_wafs;
 use ftlab_sim::result::{RunResult, Standing};
+use ftlab_volumes::Facts;
 use serde::{Deserialize, Serialize};
 
 /// What a row rests on.

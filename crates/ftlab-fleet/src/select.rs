@@ -1,8 +1,8 @@
 //! Which volumes are run: a condition such as `written > 2 * footprint and footprint > 10GiB`.
 
-use crate::facts::Facts;
 use crate::volume::Volume;
 use ftlab_spec::{ByteSize, did_you_mean};
+use ftlab_volumes::Facts;
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,12 +1,12 @@
 //! Rows as a Parquet file.
 
-use crate::facts::Facts;
 use crate::rows::Row;
 use ftlab_experiments::ExperimentsError;
 use ftlab_experiments::columns::{field, write_column};
 use ftlab_sim::fact::{Column as Holds, Fact, Shown, Value};
 use ftlab_sim::result::{RunEvidence, RunResult, shown};
 use ftlab_trace::replace_file;
+use ftlab_volumes::Facts;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;

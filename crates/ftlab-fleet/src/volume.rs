@@ -1,10 +1,9 @@
 //! A volume: what all traces have of it, as requests from the first to the last.
 
-use crate::parts::PieceReader;
 use crate::pass::{Read, part_path};
-use crate::spread::Share;
 use ftlab_sim::{Requests, Workload};
-use ftlab_trace::{Layout, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, lay_out};
+use ftlab_trace::{Layout, TraceMetadata, lay_out};
+use ftlab_volumes::{Share, SharesSource};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -146,30 +145,14 @@ impl Volume {
     }
 
     /// Its requests from the first, with their times if they are asked for.
-    pub(crate) fn open(&self, parts: &Path, with_times: bool) -> VolumeSource {
+    pub(crate) fn open(&self, parts: &Path, with_times: bool) -> SharesSource {
         let metadata = TraceMetadata {
             format: format!("{} --volume {}", self.format, self.name),
             device_bytes: self.device_bytes,
             ..TraceMetadata::default()
         };
-        let of_share = |(number, share): &(usize, Share)| {
-            PieceReader::new(
-                part_path(parts, *number).into(),
-                share.pieces.clone(),
-                share.hash.clone(),
-            )
-        };
-        let shares: Vec<_> = self.shares.iter().map(of_share).collect();
-        VolumeSource {
-            metadata,
-            skipped: Skipped::default(),
-            left: shares.into_iter(),
-            open: None,
-            has_times: with_times && self.is_timed,
-            has_streams: self.has_streams,
-            taken: 0,
-            all: self.all_requests(),
-        }
+        let shares = self.shares.iter().map(|(number, share)| (part_path(parts, *number), share));
+        SharesSource::new(metadata, shares, with_times && self.is_timed, self.has_streams)
     }
 
     /// It as a workload: its addresses are laid out as asked.
@@ -184,64 +167,12 @@ impl Volume {
     }
 }
 
-/// Reads a volume from the parts of all traces.
-pub(crate) struct VolumeSource {
-    metadata: TraceMetadata,
-    skipped: Skipped,
-    left: std::vec::IntoIter<PieceReader>,
-    open: Option<PieceReader>,
-    has_times: bool,
-    has_streams: bool,
-    taken: u64,
-    all: u64,
-}
-
-impl TraceSource for VolumeSource {
-    fn metadata(&self) -> &TraceMetadata {
-        &self.metadata
-    }
-
-    fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
-        batch.clear();
-        while !batch.is_full() {
-            let next = match &mut self.open {
-                Some(open) => open.next()?,
-                None => None,
-            };
-            let Some(request) = next else {
-                self.open = self.left.next();
-                if self.open.is_none() {
-                    break;
-                }
-                continue;
-            };
-            batch.push(request.op, request.lba, request.sectors);
-            if self.has_times {
-                batch.time_us.push(request.time_us.unwrap_or(0));
-            }
-            if self.has_streams {
-                batch.stream.push(request.stream);
-            }
-        }
-        self.taken += batch.len() as u64;
-        Ok(!batch.is_empty())
-    }
-
-    fn skipped(&self) -> &Skipped {
-        &self.skipped
-    }
-
-    fn progress(&self) -> Option<f64> {
-        Some(self.taken as f64 / self.all.max(1) as f64)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::inputs::inputs;
     use crate::pass::Pass;
-    use ftlab_trace::OpenOptions;
+    use ftlab_trace::{OpenOptions, RequestBatch, TraceSource};
     use std::fs;
 
     fn volumes(place: &Path, texts: &[&str]) -> Vec<Volume> {

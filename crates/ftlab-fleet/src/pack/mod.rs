@@ -1,18 +1,17 @@
 //! Packs: several volumes on one drive.
 
-mod merged;
 mod order;
 
 pub use order::Order;
 
-use crate::facts::Facts;
 use crate::manifest::{Member, Pack, PlannedVolume, Size};
 use crate::volume::Volume;
 use ftlab_experiments::ExperimentsError;
 use ftlab_sim::{Requests, SimError, Workload};
 use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{Layout, TraceError, lay_out};
-use merged::{Merged, Part};
+use ftlab_volumes::Facts;
+use ftlab_volumes::{Merged, Part};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use twox_hash::XxHash3_128;

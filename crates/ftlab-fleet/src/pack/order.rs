@@ -112,9 +112,9 @@ impl FromStr for Order {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::Facts;
     use crate::manifest::Size;
     use crate::volume::Volume;
+    use ftlab_volumes::Facts;
 
     fn volume(pages: u64, update_interval: Option<u64>) -> PlannedVolume {
         PlannedVolume {

@@ -15,9 +15,6 @@ use zstd::bulk::Compressor;
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::CParameter;
 
-/// The file that says what is to be run, beside the parts.
-pub const MANIFEST: &str = "manifest.json";
-
 /// Fast; stronger levels save little of what is left.
 const LEVEL: i32 = 1;
 
@@ -26,7 +23,7 @@ const UNPACKED_BYTES: usize = 64 << 10;
 
 /// The requests of one volume from one stretch of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Piece {
+pub struct Piece {
     /// Where it begins in the file of parts.
     offset: u64,
     /// Its bytes there.
@@ -36,7 +33,7 @@ pub(crate) struct Piece {
 }
 
 /// Adds pieces to a file.
-pub(crate) struct PartWriter {
+pub struct PartWriter {
     path: PathBuf,
     file: BufWriter<File>,
     packer: Compressor<'static>,
@@ -45,7 +42,7 @@ pub(crate) struct PartWriter {
 
 impl PartWriter {
     /// Makes the file at `path`, or empties it.
-    pub(crate) fn create(path: &Path) -> Result<Self, TraceError> {
+    pub fn create(path: &Path) -> Result<Self, TraceError> {
         let at = |error| cannot(path, error);
         let mut packer = Compressor::new(LEVEL).map_err(at)?;
         packer.set_parameter(CParameter::ChecksumFlag(true)).map_err(at)?;
@@ -54,7 +51,7 @@ impl PartWriter {
     }
 
     /// Adds encoded requests of a volume.
-    pub(crate) fn add(&mut self, encoded: &[u8], requests: u64) -> Result<Piece, TraceError> {
+    pub fn add(&mut self, encoded: &[u8], requests: u64) -> Result<Piece, TraceError> {
         let packed = self.packer.compress(encoded).map_err(|error| cannot(&self.path, error))?;
         self.file.write_all(&packed).map_err(|error| cannot(&self.path, error))?;
         let piece = Piece { offset: self.offset, bytes: packed.len() as u64, requests };
@@ -63,7 +60,7 @@ impl PartWriter {
     }
 
     /// The file is complete; its size.
-    pub(crate) fn finish(mut self) -> Result<u64, TraceError> {
+    pub fn finish(mut self) -> Result<u64, TraceError> {
         let flushed = self.file.flush().and_then(|()| self.file.get_ref().sync_data());
         flushed.map_err(|error| cannot(&self.path, error))?;
         Ok(self.offset)

@@ -5,13 +5,17 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A volume, and where it is on the drive.
-pub(super) struct Part {
-    pub(super) source: Box<dyn TraceSource>,
-    pub(super) name: String,
-    pub(super) first_sector: u64,
-    pub(super) sectors: u64,
+pub struct Part {
+    /// Its requests.
+    pub source: Box<dyn TraceSource>,
+    /// Its name.
+    pub name: String,
+    /// Where it begins on the drive.
+    pub first_sector: u64,
+    /// Sectors that it has there.
+    pub sectors: u64,
     /// The stream of its requests.
-    pub(super) stream: u16,
+    pub stream: u16,
 }
 
 /// Requests of a volume that are read one at a time.
@@ -24,7 +28,7 @@ struct Ahead {
 }
 
 /// Requests of several volumes, merged by time. Of the same time, those of the earlier volume come first.
-pub(super) struct Merged {
+pub struct Merged {
     metadata: TraceMetadata,
     skipped: Skipped,
     parts: Vec<Ahead>,
@@ -34,7 +38,8 @@ pub(super) struct Merged {
 }
 
 impl Merged {
-    pub(super) fn new(name: &str, parts: Vec<Part>) -> Self {
+    /// The requests of these volumes on one drive of that name.
+    pub fn new(name: &str, parts: Vec<Part>) -> Self {
         let metadata = TraceMetadata { format: format!("pack {name}"), ..TraceMetadata::default() };
         let ahead = |part| Ahead { part, batch: RequestBatch::new(), at: 0, time_us: 0 };
         Self {

@@ -9,28 +9,29 @@ use twox_hash::XxHash3_128;
 
 /// What a trace has of a volume.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Share {
+pub struct Share {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its requests by operation: writes, trims, flushes, reads.
-    pub(crate) requests: [u64; 4],
+    pub requests: [u64; 4],
     /// Sectors of these requests.
-    pub(crate) sectors: [u64; 4],
+    pub sectors: [u64; 4],
     /// One past its highest sector.
-    pub(crate) end_sector: u64,
+    pub end_sector: u64,
     /// The time of its first request, and of its last one, in microseconds.
-    pub(crate) times_us: Option<(u64, u64)>,
+    pub times_us: Option<(u64, u64)>,
     /// Requests with a time.
-    pub(crate) timed: u64,
+    pub timed: u64,
     /// Requests that come before the one that precedes them.
-    pub(crate) backwards: u64,
+    pub backwards: u64,
     /// Whether a request names a stream.
-    pub(crate) has_streams: bool,
+    pub has_streams: bool,
     /// What is wrong with it; requests after that are left out.
-    pub(crate) problem: Option<String>,
+    pub problem: Option<String>,
     /// Of all its requests here.
-    pub(crate) hash: String,
-    pub(crate) pieces: Vec<Piece>,
+    pub hash: String,
+    /// Where they are in the file of parts.
+    pub pieces: Vec<Piece>,
 }
 
 /// A volume while its trace is read.
@@ -45,7 +46,7 @@ struct Open {
 }
 
 /// Gathers the requests of each volume.
-pub(crate) struct Spread<'a> {
+pub struct Spread<'a> {
     /// Volumes to keep; all if there are none.
     wanted: &'a [String],
     /// The name of the volume of requests that name none.
@@ -61,7 +62,7 @@ pub(crate) struct Spread<'a> {
 
 impl<'a> Spread<'a> {
     /// Into `parts`, with at most this many bytes in memory.
-    pub(crate) fn new(
+    pub fn new(
         parts: PartWriter,
         waiting_max: usize,
         wanted: &'a [String],
@@ -79,7 +80,7 @@ impl<'a> Spread<'a> {
     }
 
     /// Adds the requests of a batch; volumes have these names by number.
-    pub(crate) fn add(&mut self, batch: &RequestBatch, names: &[String]) -> Result<(), TraceError> {
+    pub fn add(&mut self, batch: &RequestBatch, names: &[String]) -> Result<(), TraceError> {
         for index in 0..batch.len() {
             let number = batch.volume.get(index).copied().unwrap_or(u32::MAX);
             let Some(place) = self.place(number, names) else { continue };
@@ -133,7 +134,7 @@ impl<'a> Spread<'a> {
     }
 
     /// Every volume, and the bytes of the file of parts.
-    pub(crate) fn finish(mut self) -> Result<(Vec<Share>, u64), TraceError> {
+    pub fn finish(mut self) -> Result<(Vec<Share>, u64), TraceError> {
         self.write()?;
         let bytes = self.parts.finish()?;
         Ok((self.volumes.into_iter().map(Open::finish).collect(), bytes))
