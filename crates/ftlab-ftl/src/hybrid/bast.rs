@@ -25,11 +25,11 @@
 //! Kim, Kim, Noh, Min and Cho, "A Space-Efficient Flash Translation Layer for CompactFlash Systems", IEEE Transactions
 //! on Consumer Electronics 48(2), 2002.
 
-use crate::hybrid::rings::Rings;
-use crate::hybrid::{HybridDrive, LogSize, LogSpace, LogicalBlock, Outcome};
-use crate::stream::{Stream, StreamId};
+use crate::hybrid::own_logs::OwnLogs;
+use crate::hybrid::{HybridDrive, LogSize, LogSpace, Outcome};
+use crate::stream::Stream;
 use crate::{Observer, PageWrite};
-use ftlab_flash::{BlockId, Flash, Lpn};
+use ftlab_flash::Flash;
 
 ftlab_spec::choices! {
     /// Which log block is given up.
@@ -48,56 +48,10 @@ ftlab_spec::parameters! {
     }
 }
 
-const LOG: StreamId = StreamId(1);
-
 /// Log blocks of logical blocks.
 pub struct Bast {
     victim: BastVictim,
-    log_blocks: u32,
-    used: u32,
-    /// Logical block -> its log block.
-    log: Vec<Option<BlockId>>,
-    /// Those with a log block, from the next to give it up on.
-    order: Rings,
-}
-
-impl Bast {
-    /// A log block for `logical` with room, after as many merges as that takes.
-    fn make_room<F: Flash, O: Observer>(
-        &mut self,
-        drive: &mut HybridDrive<F, O>,
-        logical: LogicalBlock,
-    ) -> Outcome<BlockId, F> {
-        if let Some(block) = self.log[logical.0 as usize] {
-            if drive.has_room(block) {
-                return Ok(block);
-            }
-            self.give_up(drive, logical)?;
-        }
-        if self.used == self.log_blocks
-            && let Some(next) = self.order.first(0)
-        {
-            self.give_up(drive, LogicalBlock(next))?;
-        }
-        let block = drive.open(LOG)?;
-        self.log[logical.0 as usize] = Some(block);
-        self.order.push(0, logical.0);
-        self.used += 1;
-        Ok(block)
-    }
-
-    /// Gives up the log block of `logical`.
-    fn give_up<F: Flash, O: Observer>(
-        &mut self,
-        drive: &mut HybridDrive<F, O>,
-        logical: LogicalBlock,
-    ) -> Outcome<(), F> {
-        let Some(block) = self.log[logical.0 as usize].take() else { return Ok(()) };
-        self.order.remove(logical.0);
-        self.used -= 1;
-        drive.count_reclaim(block);
-        drive.end(logical, block)
-    }
+    logs: OwnLogs,
 }
 
 impl LogSpace for Bast {
@@ -111,13 +65,7 @@ impl LogSpace for Bast {
     }
 
     fn new(parameters: &BastParameters, size: LogSize) -> Self {
-        Self {
-            victim: parameters.victim,
-            log_blocks: size.log_blocks,
-            used: 0,
-            log: vec![None; size.data_blocks as usize],
-            order: Rings::new(size.data_blocks, 1),
-        }
+        Self { victim: parameters.victim, logs: OwnLogs::new(size) }
     }
 
     fn streams(&self) -> Vec<Stream> {
@@ -132,28 +80,18 @@ impl LogSpace for Bast {
         write: PageWrite<'_>,
     ) -> Outcome<(), F> {
         let logical = drive.logical_block(write.page.lpn);
-        let block = self.make_room(drive, logical)?;
+        let block = self.logs.make_room(drive, logical, HybridDrive::end)?;
         if self.victim == BastVictim::Lru {
-            self.order.remove(logical.0);
-            self.order.push(0, logical.0);
+            self.logs.touch(logical);
         }
         drive.write_to(block, write)
     }
 
     fn memory_bytes(&self) -> usize {
-        size_of_val(&self.log[..]) + self.order.bytes()
+        self.logs.bytes()
     }
 
     fn check<F: Flash, O: Observer>(&self, drive: &HybridDrive<F, O>) -> Result<(), String> {
-        let blocks = self.order.iter(0).filter_map(|logical| self.log[logical as usize]);
-        drive.check_stream(LOG, blocks, self.log_blocks as usize)?;
-        for (logical, block) in self.log.iter().enumerate() {
-            let pages = block.map_or(0..0, |block| drive.pages_of(block));
-            let mut owners = pages.map(|page| Lpn(drive.owner_of[page as usize]));
-            if owners.any(|lpn| drive.logical_block(lpn).0 as usize != logical) {
-                return Err(format!("the log block of {logical} has pages of another"));
-            }
-        }
-        Ok(())
+        self.logs.check(drive)
     }
 }

@@ -21,63 +21,24 @@
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section II.B;
 //! Ban, "Flash File System Optimized for Page-mode Flash Technologies", US patent 5,937,425, 1999.
 
-use crate::hybrid::rings::Rings;
+use crate::hybrid::own_logs::OwnLogs;
 use crate::hybrid::{HybridDrive, LogSize, LogSpace, LogicalBlock, Outcome};
-use crate::stream::{Stream, StreamId};
+use crate::stream::Stream;
 use crate::{Observer, PageWrite};
-use ftlab_flash::{BlockId, Cause, Flash, Lpn};
+use ftlab_flash::{BlockId, Cause, Flash};
 use ftlab_spec::NoParameters;
 
-const REPLACEMENT: StreamId = StreamId(1);
-
 /// Replacement blocks, in order of allocation.
-pub struct Fmax {
-    log_blocks: u32,
-    used: u32,
-    /// Logical block -> its replacement block.
-    replacements: Vec<Option<BlockId>>,
-    /// Those with a replacement block, in order of allocation.
-    order: Rings,
-}
+pub struct Fmax(OwnLogs);
 
-impl Fmax {
-    /// A replacement block for `logical` with room, after as many merges as that takes.
-    fn make_room<F: Flash, O: Observer>(
-        &mut self,
-        drive: &mut HybridDrive<F, O>,
-        logical: LogicalBlock,
-    ) -> Outcome<BlockId, F> {
-        if let Some(block) = self.replacements[logical.0 as usize] {
-            if drive.has_room(block) {
-                return Ok(block);
-            }
-            self.merge(drive, logical)?;
-        }
-        if self.used == self.log_blocks
-            && let Some(first) = self.order.first(0)
-        {
-            self.merge(drive, LogicalBlock(first))?;
-        }
-        let block = drive.open(REPLACEMENT)?;
-        self.replacements[logical.0 as usize] = Some(block);
-        self.order.push(0, logical.0);
-        self.used += 1;
-        Ok(block)
-    }
-
-    /// Merges `logical` and gives up its replacement block.
-    fn merge<F: Flash, O: Observer>(
-        &mut self,
-        drive: &mut HybridDrive<F, O>,
-        logical: LogicalBlock,
-    ) -> Outcome<(), F> {
-        let Some(block) = self.replacements[logical.0 as usize].take() else { return Ok(()) };
-        self.order.remove(logical.0);
-        self.used -= 1;
-        drive.count_reclaim(block);
-        drive.full_merge(logical)?;
-        drive.erase(block, Cause::Merge)
-    }
+/// Merges `logical` with its replacement block.
+fn merge<F: Flash, O: Observer>(
+    drive: &mut HybridDrive<F, O>,
+    logical: LogicalBlock,
+    replacement: BlockId,
+) -> Outcome<(), F> {
+    drive.full_merge(logical)?;
+    drive.erase(replacement, Cause::Merge)
 }
 
 impl LogSpace for Fmax {
@@ -92,12 +53,7 @@ impl LogSpace for Fmax {
     }
 
     fn new(_parameters: &NoParameters, size: LogSize) -> Self {
-        Self {
-            log_blocks: size.log_blocks,
-            used: 0,
-            replacements: vec![None; size.data_blocks as usize],
-            order: Rings::new(size.data_blocks, 1),
-        }
+        Self(OwnLogs::new(size))
     }
 
     fn streams(&self) -> Vec<Stream> {
@@ -111,24 +67,15 @@ impl LogSpace for Fmax {
         drive: &mut HybridDrive<F, O>,
         write: PageWrite<'_>,
     ) -> Outcome<(), F> {
-        let block = self.make_room(drive, drive.logical_block(write.page.lpn))?;
+        let block = self.0.make_room(drive, drive.logical_block(write.page.lpn), merge)?;
         drive.write_to(block, write)
     }
 
     fn memory_bytes(&self) -> usize {
-        size_of_val(&self.replacements[..]) + self.order.bytes()
+        self.0.bytes()
     }
 
     fn check<F: Flash, O: Observer>(&self, drive: &HybridDrive<F, O>) -> Result<(), String> {
-        let blocks = self.order.iter(0).filter_map(|logical| self.replacements[logical as usize]);
-        drive.check_stream(REPLACEMENT, blocks, self.log_blocks as usize)?;
-        for (logical, block) in self.replacements.iter().enumerate() {
-            let pages = block.map_or(0..0, |block| drive.pages_of(block));
-            let mut owners = pages.map(|page| Lpn(drive.owner_of[page as usize]));
-            if owners.any(|lpn| drive.logical_block(lpn).0 as usize != logical) {
-                return Err(format!("the replacement block of {logical} has pages of another"));
-            }
-        }
-        Ok(())
+        self.0.check(drive)
     }
 }

@@ -33,6 +33,7 @@ mod last;
 mod log;
 #[cfg(test)]
 mod naive;
+mod own_logs;
 mod page;
 mod rings;
 mod sequential;
