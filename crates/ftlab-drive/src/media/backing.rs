@@ -1,6 +1,6 @@
 //! The backing storage of a drive.
 
-use rustix::fs::OFlags;
+use rustix::fs::{FlockOperation, OFlags, flock};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -53,6 +53,14 @@ impl BackingFile {
     }
 }
 
+/// Gives back the lock on the file, if there is one. Closing the file would not do while this process starts another one,
+/// which has it open too until it becomes another program.
+impl Drop for BackingFile {
+    fn drop(&mut self) {
+        let _ = flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
 impl Backing for BackingFile {
     fn read_at(&self, data: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(data, offset)
@@ -80,5 +88,26 @@ impl Backing for BackingFile {
 
     fn bytes(&self) -> io::Result<u64> {
         self.file.metadata().map(|metadata| metadata.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_given_back_although_the_file_is_open_elsewhere() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let open = || File::options().read(true).write(true).open(file.path()).unwrap();
+        let lock = |file: &File| flock(file, FlockOperation::NonBlockingLockExclusive);
+        let first = open();
+        // As a process has it that is being started.
+        let inherited = first.try_clone().unwrap();
+        lock(&first).unwrap();
+        let backing = BackingFile::new(first);
+        assert!(lock(&open()).is_err());
+        drop(backing);
+        lock(&open()).unwrap();
+        drop(inherited);
     }
 }
