@@ -1,5 +1,7 @@
 //! What is counted of a map that does not fit into memory, or by units.
 
+use crate::state::state;
+
 /// What happened to a map that does not fit into memory, or by units. Translation pages are counted in pages of flash:
 /// with units, each is a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,6 +33,22 @@ pub struct MapCounts {
     /// Pages that the host trimmed in vain, since it did not trim all of their unit, which held data.
     pub kept_trims: u64,
 }
+
+state!(MapCounts {
+    write_lookups,
+    write_hits,
+    read_lookups,
+    read_hits,
+    loads,
+    update_reads,
+    write_backs,
+    move_updates,
+    lazy_updates,
+    relocations,
+    rewrite_reads,
+    rewrites,
+    kept_trims
+});
 
 impl MapCounts {
     /// Translation pages read.

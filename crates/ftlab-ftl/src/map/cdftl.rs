@@ -26,6 +26,7 @@
 
 use crate::map::contract::{Found, Map, OnFlash, Places, WriteBack};
 use crate::map::lru::SegmentedLru;
+use crate::state::state;
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
 
@@ -82,6 +83,8 @@ pub(super) struct Cdftl {
     pages: SegmentedLru,
     entries_per_page: u32,
 }
+
+state!(Cdftl { entries, pages } constant entries_per_page);
 
 impl Cdftl {
     fn new(parameters: &CdftlParameters, host_pages: u32, entries_per_page: u32) -> Self {

@@ -1,6 +1,7 @@
 //! Translation pages in the order of how hot their entries are on average: a heap.
 
 use crate::ensure::ensure;
+use crate::state::state;
 
 /// Not in the heap.
 const NONE: u32 = u32::MAX;
@@ -11,6 +12,8 @@ struct Item {
     heat: u64,
     entries: u32,
 }
+
+state!(Item { page, heat, entries } blank Self { page: NONE, heat: 0, entries: 0 });
 
 impl Item {
     /// Whether it is colder than another one; of two that are as cold, the one with the lower number is.
@@ -28,6 +31,8 @@ pub(super) struct Coldest {
     /// Page -> its place in the heap.
     places: Vec<u32>,
 }
+
+state!(Coldest { heap, places });
 
 impl Coldest {
     /// None of this many pages.

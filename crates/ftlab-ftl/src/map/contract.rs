@@ -1,5 +1,6 @@
 //! What a map decides.
 
+use crate::State;
 use ftlab_flash::{Lpn, Ppn};
 use ftlab_spec::{ByteSize, Parameters};
 
@@ -33,7 +34,7 @@ impl WriteBack {
 pub(crate) type Places<'a> = dyn Fn(Lpn) -> Option<Ppn> + 'a;
 
 /// Which entries of a map are in memory. It decides; `PagedMap` carries out.
-pub(crate) trait Map: Send {
+pub(crate) trait Map: Send + State {
     /// The place of `lpn` is asked for, and of the `following` pages after it later, which the same request needs:
     /// where its entry is.
     fn look_up(&mut self, lpn: Lpn, following: u32) -> Found;

@@ -17,6 +17,7 @@
 
 use crate::map::contract::{Found, Map, OnFlash, Places, WriteBack};
 use crate::map::lru::SegmentedLru;
+use crate::state::state;
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
 
@@ -61,6 +62,8 @@ pub(super) struct Dftl {
     cache: SegmentedLru,
     entries_per_page: u32,
 }
+
+state!(Dftl { cache } constant entries_per_page);
 
 impl Dftl {
     pub(super) fn new(parameters: &DftlParameters, host_pages: u32, entries_per_page: u32) -> Self {

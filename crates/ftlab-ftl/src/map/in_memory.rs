@@ -1,10 +1,13 @@
 //! A map that is in memory as a whole.
 
 use crate::map::contract::{Found, Map, Places, WriteBack};
+use crate::state::state;
 use ftlab_flash::Lpn;
 
 /// Every entry is at hand.
 pub(super) struct InMemory;
+
+state!(InMemory {});
 
 impl Map for InMemory {
     fn look_up(&mut self, _lpn: Lpn, _following: u32) -> Found {

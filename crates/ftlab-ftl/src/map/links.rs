@@ -1,6 +1,7 @@
 //! Lists of the entries of a table, in the order of their use.
 
 use crate::ensure::ensure;
+use crate::state::state;
 
 /// No entry.
 pub(super) const NONE: u32 = u32::MAX;
@@ -11,6 +12,8 @@ pub(super) struct Links {
     newer: u32,
     older: u32,
 }
+
+state!(Links { newer, older });
 
 impl Links {
     /// Of an entry that is in no list.
@@ -41,6 +44,8 @@ pub(super) struct Ends {
     newest: u32,
     oldest: u32,
 }
+
+state!(Ends { newest, oldest });
 
 impl Ends {
     /// Those of a list without entries.

@@ -7,6 +7,7 @@
 use crate::ensure::ensure;
 use crate::map::links::{Ends, Linked, Links, NONE};
 use crate::memory;
+use crate::state::state;
 use ftlab_flash::Lpn;
 
 /// An entry: of which page, and its neighbours in its segment.
@@ -17,6 +18,13 @@ struct Entry {
     is_protected: bool,
     is_changed: bool,
 }
+
+impl Entry {
+    const BLANK: Self =
+        Self { links: Links::NONE, page: NONE, is_protected: false, is_changed: false };
+}
+
+state!(Entry { links, page, is_protected, is_changed } blank Self::BLANK);
 
 impl Linked for Entry {
     #[inline]
@@ -32,6 +40,8 @@ struct Segment {
     len: u32,
 }
 
+state!(Segment { ends, len });
+
 /// A cache of entries, one for each of some pages.
 pub(super) struct SegmentedLru {
     /// Page -> its entry.
@@ -44,6 +54,8 @@ pub(super) struct SegmentedLru {
     protected: Segment,
     protected_most: u32,
 }
+
+state!(SegmentedLru { entry_of, entries, unused, probation, protected } constant most, protected_most);
 
 impl SegmentedLru {
     /// A cache of at most `entries` entries, of which `protected` may be protected, for the pages of a drive.
@@ -92,9 +104,7 @@ impl SegmentedLru {
         debug_assert!(!self.is_full(), "no room for page {page}");
         debug_assert_eq!(self.entry_of[page.index()], NONE, "page {page} has an entry");
         let entry = self.unused.pop().unwrap_or_else(|| {
-            let blank =
-                Entry { links: Links::NONE, page: NONE, is_protected: false, is_changed: false };
-            self.entries.push(blank);
+            self.entries.push(Entry::BLANK);
             self.entries.len() as u32 - 1
         });
         self.entries[entry as usize].page = page.0;

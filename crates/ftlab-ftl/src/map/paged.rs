@@ -7,10 +7,10 @@ use crate::map::stream::MapStream;
 use crate::map::units::{UnitFlash, UnitPages};
 use crate::map::watch::{MapWatch, NEXT_VICTIM};
 use crate::page::entry::DriveShape;
-use crate::page::{ConfigError, DriveConfig, PageMapped, Policy, Refreshed};
+use crate::page::{ConfigError, DriveConfig, DriveState, PageMapped, Policy, Refreshed, Resume};
 use crate::{
-    BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MapCounts, MemoryBytes, Metadata, Observer,
-    PageBatch, PageWrite, StreamUse,
+    Archive, BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MapCounts, MemoryBytes, Metadata,
+    Observer, PageBatch, PageWrite, State, StateError, StreamUse,
 };
 use ftlab_flash::{Cause, Flash, Lpn, Page, Ppn, Purpose};
 use std::ops::Range;
@@ -409,6 +409,56 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
 
     fn observer_mut(&mut self) -> &mut O {
         &mut self.ftl.observer_mut().below
+    }
+}
+
+impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
+    /// That of the engine: its pages are units, and those after the units of the host are translation pages.
+    fn drive(&self) -> &DriveState {
+        self.ftl.drive()
+    }
+
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        let Self {
+            ftl,
+            map,
+            counts,
+            written,
+            trimmed,
+            ahead,
+            units: _,
+            logical_pages: _,
+            host_units,
+            map_pages,
+            entries_per_page: _,
+            moved: _,
+            pages: _,
+        } = self;
+        for expected in [*host_units, *map_pages] {
+            let mut found = expected;
+            found.transfer(archive)?;
+            if found != expected {
+                let [found, expected] = [found, expected].map(u64::from);
+                return Err(StateError::Length { found, expected });
+            }
+        }
+        let fields: [(&'static str, &mut dyn State); 6] = [
+            ("map", map),
+            ("counts", counts),
+            ("written", written),
+            ("trimmed", trimmed),
+            ("ahead", ahead),
+            ("watch", ftl.observer_mut()),
+        ];
+        for (name, field) in fields {
+            archive.name(name)?;
+            field.transfer(archive)?;
+        }
+        ftl.transfer(archive)
+    }
+
+    fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError> {
+        self.ftl.set_mapping(first, flash_pages)
     }
 }
 

@@ -29,6 +29,7 @@
 use crate::ensure::ensure;
 use crate::map::contract::{Found, Map, OnFlash, Places, WriteBack};
 use crate::map::lru::SegmentedLru;
+use crate::state::state;
 use ftlab_flash::{Lpn, Ppn};
 use ftlab_spec::ByteSize;
 use std::ops::Range;
@@ -101,6 +102,10 @@ pub(super) struct Sftl {
     buffered: Vec<u32>,
     buffered_entries: u64,
 }
+
+state!(Sftl {
+    order, breaks, breaks_of, news, bytes, changed, changed_of, buffered, buffered_entries
+} constant parameters, host_pages, entries_per_page);
 
 impl Sftl {
     fn new(parameters: SftlParameters, host_pages: u32, entries_per_page: u32) -> Self {

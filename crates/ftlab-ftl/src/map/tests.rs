@@ -1,7 +1,6 @@
 //! Maps against their twin, against a map in memory, and with every policy.
 
 use crate::algorithms::tools::random::Random;
-use crate::ftl::DynFtl;
 use crate::map::Mapping;
 use crate::map::cdftl::CdftlParameters;
 use crate::map::sftl::SftlParameters;
@@ -11,14 +10,14 @@ use crate::map::twin::{Page, Shape, Twin};
 use crate::map::units_twin::UnitTwin;
 use crate::page::entry::DriveShape;
 use crate::page::{DriveConfig, GcSchedule, Hints, Refresh};
-use crate::registry::{self, boxed_policy, build_boxed, build_mapped, covering_names};
-use crate::{Counters, Ftl, MapCounts, PageBatch, StreamCounters};
+use crate::registry::{self, DynMapped, boxed_policy, build_boxed, build_mapped, covering_names};
+use crate::{Counters, Ftl, MapCounts, PageBatch, Restored, Saved, StreamCounters};
 use ftlab_flash::{Cause, Counted, Faults, Faulty, Flash, Geometry, Lpn, NoPayload};
 use ftlab_spec::{ByteSize, Parameters};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-type OverCounted<F> = DynFtl<Counted<F>, ()>;
+type OverCounted<F> = DynMapped<Counted<F>, ()>;
 
 fn mapped<F: Flash + Send + 'static>(
     name: &str,
@@ -363,6 +362,54 @@ proptest! {
     }
 }
 
+fn saved<F: Flash + Send>(ftl: &mut OverCounted<F>) -> Saved {
+    let mut state = Saved::default();
+    ftl.transfer(&mut state).unwrap();
+    state
+}
+
+/// Requests in batches, each read by itself.
+fn carry_out(ftl: &mut OverCounted<NoPayload>, requests: &[Request], batch: usize) {
+    for part in requests.split_inclusive(|request| matches!(request, Request::Read(_))) {
+        for batch in in_batches(part, batch) {
+            ftl.apply(&batch).unwrap();
+        }
+        if let Some(Request::Read(page)) = part.last() {
+            ftl.read(Lpn(*page), &mut []).unwrap();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn stopped_anywhere_a_map_continues_as_if_it_had_not_been(
+        scenario in unit_scenarios(),
+        stop in any::<prop::sample::Index>(),
+    ) {
+        let UnitScenario { config, mapping, requests, batch, .. } = scenario;
+        let (before, after) = requests.split_at(stop.index(requests.len()));
+        let mut whole = mapped("1r-greedy", &mapping, config, NoPayload);
+        carry_out(&mut whole, before, batch);
+        let state = saved(&mut whole);
+        let mut continued = mapped("1r-greedy", &mapping, config, NoPayload);
+        let mut archive = Restored::new(&state.0);
+        continued.transfer(&mut archive).unwrap();
+        prop_assert!(archive.rest().is_empty());
+        continued.set_mapping(Lpn(0), whole.drive().mapping()).unwrap();
+        continued.check().unwrap();
+        prop_assert!(saved(&mut continued) == state);
+        carry_out(&mut whole, after, batch);
+        carry_out(&mut continued, after, batch);
+        prop_assert_eq!(whole.counters(), continued.counters());
+        prop_assert_eq!(whole.map_counts(), continued.map_counts());
+        prop_assert_eq!(whole.drive().mapping(), continued.drive().mapping());
+        prop_assert!(saved(&mut whole) == saved(&mut continued));
+        continued.check().unwrap();
+    }
+}
+
 #[test]
 fn units_of_any_policy_are_whole_and_are_counted_in_pages() {
     for name in policies() {
@@ -469,10 +516,9 @@ fn a_cache_as_large_as_the_map_costs_nothing() {
             "{name}: the map's own"
         );
         assert_eq!(counters, full.counters(), "{name}");
-        let places = |ftl: &OverCounted<NoPayload>| {
-            (0..1024).map(|lpn| ftl.flash_page(Lpn(lpn))).collect::<Vec<_>>()
-        };
-        assert_eq!(places(&fast), places(&full), "{name}");
+        for lpn in (0..1024).map(Lpn) {
+            assert_eq!(fast.flash_page(lpn), full.flash_page(lpn), "{name}");
+        }
         let counts = fast.map_counts().unwrap();
         assert_eq!([counts.reads(), counts.writes(), counts.relocations], [0; 3], "{name}");
         let once = if number % 4 < 2 { 1024 } else { 1024 / 16 };

@@ -35,6 +35,7 @@ use crate::map::coldest::Coldest;
 use crate::map::contract::{Found, Map, OnFlash, Places, WriteBack};
 use crate::map::links::{Ends, Linked, Links, NONE};
 use crate::memory;
+use crate::state::state;
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
 use std::ops::Range;
@@ -92,6 +93,8 @@ struct Entry {
     is_changed: bool,
 }
 
+state!(Entry { used, links, page, is_changed } blank Self { used: 0, links: Links::NONE, page: NONE, is_changed: false });
+
 impl Linked for Entry {
     #[inline]
     fn links(&mut self) -> &mut Links {
@@ -108,6 +111,8 @@ struct Node {
     /// How hot its entries are in all.
     heat: u64,
 }
+
+state!(Node { ends, entries, changed, heat });
 
 /// What is known of the entries that come with one that is not in memory.
 #[derive(Debug, Clone, Copy, Default)]
@@ -152,6 +157,11 @@ pub(super) struct Tpftl {
     /// Whether entries come ahead of requests.
     is_sequential: bool,
 }
+
+// A plan is made and carried out within one look-up.
+state!(Tpftl {
+    entry_of, entries, unused, nodes, coldest, held, bytes, look_ups, change, is_sequential
+} constant parameters, entries_per_page, plan);
 
 impl Tpftl {
     fn new(parameters: TpftlParameters, pages: u32, entries_per_page: u32) -> Self {

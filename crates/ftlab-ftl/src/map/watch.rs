@@ -4,6 +4,7 @@ use crate::Observer;
 use crate::map::units::UnitPages;
 use crate::page::DriveState;
 use crate::page::policy::{Policy, Victims};
+use crate::state::state;
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Cause, Lpn, Merge, Ppn};
 
@@ -25,6 +26,8 @@ pub(super) struct MapWatch<O> {
     /// Translation pages that have moved.
     pub(super) relocations: u64,
 }
+
+state!([O] MapWatch<O> { moved, relocations } constant below, units, host_units, logical_pages, keeps_moved);
 
 impl<O> MapWatch<O> {
     pub(super) fn new(

@@ -23,7 +23,7 @@ pub use composed::Composed;
 pub use config::{ConfigError, DriveConfig};
 pub use directed::Directed;
 pub use drive::{DriveState, FreeBlock, Phase, SeenAs, WearLeveling};
-pub use engine::{PageMapped, Resume};
+pub use engine::{Adopt, PageMapped, Resume};
 pub use gc_schedule::{GarbageParameters, GcSchedule, GradualParameters, StepParameters};
 pub use handle_streams::Handles;
 pub use policy::{

@@ -4,7 +4,7 @@ use crate::ftl::DynFtl;
 use crate::map::{Mapping, PagedMap};
 use crate::observer::Observer;
 use crate::page::entry::{DriveShape, FitContext, Hinted};
-use crate::page::{ConfigError, DriveConfig, PageMapped, Policy, Resume};
+use crate::page::{Adopt, ConfigError, DriveConfig, PageMapped, Policy, Resume};
 use crate::registry::error::BuildError;
 use crate::registry::list::{HYBRIDS, PolicyVisitor, dispatch, hybrid_builder, known_policies};
 use ftlab_flash::Flash;
@@ -102,17 +102,20 @@ pub fn build_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
     config: DriveConfig,
     flash: F,
     observer: O,
-) -> Result<DynFtl<F, O>, BuildError> {
+) -> Result<DynMapped<F, O>, BuildError> {
     if mapping.is_full() {
-        return build_over(policy, ftl, config, flash, observer);
+        return Ok(Box::new(page_mapped(policy, ftl, config, flash, observer)?));
     }
     let engine = mapping.of_engine(config)?;
     let made = PagedMap::new(mapping, policy, [config, engine], flash, observer);
     Ok(Box::new(made.map_err(|source| BuildError::Config { ftl: ftl.to_string(), source })?))
 }
 
-/// A page-mapped FTL of any policy over `F`, watched by `O`.
-pub type DynPageMapped<F, O> = Box<dyn Resume<Flash = F, Observer = O>>;
+/// A page-mapped FTL of any policy and any map over `F`, watched by `O`.
+pub type DynMapped<F, O> = Box<dyn Resume<Flash = F, Observer = O>>;
+
+/// A page-mapped FTL of any policy over `F`, watched by `O`, whose map is in memory.
+pub type DynPageMapped<F, O> = Box<dyn Adopt<Flash = F, Observer = O>>;
 
 /// Builds the page-mapped FTL that `spec` names, compiled like that of [`build_boxed`]: for drives whose pages pass
 /// one by one, and hold data.

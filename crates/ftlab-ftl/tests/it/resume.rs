@@ -1,22 +1,30 @@
 //! State saved in the middle of a run and restored into a twin: both continue alike, for every FTL.
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::{DriveConfig, FreeBlock, GcSchedule, Refresh, WearLeveling};
-use ftlab_ftl::registry::{self, DriveShape, DynPageMapped, OracleGroup};
+use ftlab_ftl::registry::{self, DriveShape, DynMapped, OracleGroup};
 use ftlab_ftl::{Restored, Saved};
 
 const LOGICAL_PAGES: u32 = 48 * 16;
 
-type Built = DynPageMapped<NoPayload, ()>;
+type Built = DynMapped<NoPayload, ()>;
 
 fn config() -> DriveConfig {
     DriveConfig::new(Geometry::new(72, 16, 512).unwrap(), LOGICAL_PAGES, 9)
 }
 
 fn build(name: &str, config: DriveConfig) -> Built {
+    build_mapped(name, "full", config)
+}
+
+fn build_mapped(name: &str, mapping: &str, config: DriveConfig) -> Built {
+    let mapping: Mapping = mapping.parse().unwrap();
+    let shape = DriveShape::new(&mapping.of_engine(config).unwrap());
     let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-    let spec = registry::fit(&name.parse().unwrap(), DriveShape::new(&config), &groups).unwrap();
-    registry::build_page_mapped(&spec, config, NoPayload, ()).unwrap()
+    let spec = registry::fit(&name.parse().unwrap(), shape, &groups).unwrap();
+    let policy = registry::boxed_policy(&spec, shape).unwrap();
+    registry::build_mapped(&mapping, policy, &spec, config, NoPayload, ()).unwrap()
 }
 
 /// Skewed writes with a few trims between them, from one operation to another.
@@ -34,6 +42,9 @@ fn drive_on(ftl: &mut Built, operations: std::ops::Range<u64>) {
         if let Some(page) = ftl.flash_page(Lpn(page / 2)) {
             ftl.count_read(page).unwrap();
         }
+        if bits.is_multiple_of(7) {
+            ftl.read(Lpn(page / 3), &mut []).unwrap();
+        }
     }
 }
 
@@ -44,10 +55,15 @@ fn saved(ftl: &mut Built) -> Saved {
 }
 
 fn assert_resumes(name: &str, config: DriveConfig) {
-    let mut ftl = build(name, config);
+    assert_resumes_with(name, "full", config);
+}
+
+fn assert_resumes_with(name: &str, mapping: &str, config: DriveConfig) {
+    let (mut ftl, mut twin) =
+        (build_mapped(name, mapping, config), build_mapped(name, mapping, config));
     drive_on(&mut ftl, 0..7777);
     let state = saved(&mut ftl);
-    let mut twin = build(name, config);
+    let name = format!("{name} with {mapping}");
     let mut archive = Restored::new(&state.0);
     twin.transfer(&mut archive).unwrap();
     assert!(archive.rest().is_empty(), "{name}");
@@ -60,6 +76,7 @@ fn assert_resumes(name: &str, config: DriveConfig) {
         drive_on(ftl, 7777..15_000);
     }
     assert_eq!(ftl.counters(), twin.counters(), "{name}");
+    assert_eq!(ftl.map_counts(), twin.map_counts(), "{name}");
     assert_eq!(ftl.drive().mapping(), twin.drive().mapping(), "{name}");
     assert_eq!(saved(&mut ftl), saved(&mut twin), "{name}");
     twin.check().unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -70,6 +87,75 @@ fn every_ftl_goes_on_as_if_nothing_had_happened() {
     for name in registry::covering_names() {
         assert_resumes(&name, config());
     }
+}
+
+/// A cache of a quarter of the entries or less, with the choices of every parameter.
+const MAPS: [&str; 35] = [
+    "iu:size=1KiB",
+    "iu:size=2KiB",
+    "dftl:cache=1KiB",
+    "dftl:cache=1KiB,protected=0",
+    "dftl:cache=1KiB,protected=0.25",
+    "dftl:cache=1KiB,protected=1",
+    "dftl:cache=1KiB,entry-bytes=4",
+    "dftl:cache=1KiB,entry-bytes=16",
+    "dftl:cache=2KiB,unit=1KiB",
+    "s-ftl:cache=1KiB",
+    "s-ftl:cache=1KiB,buffer=0",
+    "s-ftl:cache=1KiB,buffer=0.4",
+    "s-ftl:cache=1KiB,few=0",
+    "s-ftl:cache=1KiB,few=16",
+    "s-ftl:cache=1KiB,entry-bytes=4",
+    "s-ftl:cache=2KiB,unit=1KiB",
+    "cdftl:cache=1KiB",
+    "cdftl:cache=1KiB,pages=0",
+    "cdftl:cache=2KiB,pages=0.9",
+    "cdftl:cache=1KiB,entry-bytes=4",
+    "cdftl:cache=1KiB,entry-bytes=12",
+    "cdftl:cache=2KiB,unit=1KiB",
+    "tpftl:cache=1KiB",
+    "tpftl:cache=1KiB,threshold=1",
+    "tpftl:cache=1KiB,threshold=8",
+    "tpftl:cache=1KiB,entry-bytes=4",
+    "tpftl:cache=1KiB,entry-bytes=12",
+    "tpftl:cache=1KiB,node-bytes=0",
+    "tpftl:cache=1KiB,node-bytes=32",
+    "tpftl:cache=1KiB,by-request=off",
+    "tpftl:cache=1KiB,selective=off",
+    "tpftl:cache=1KiB,together=off",
+    "tpftl:cache=1KiB,clean-first=off",
+    "tpftl:cache=1KiB,by-request=off,selective=off,together=off,clean-first=off",
+    "tpftl:cache=2KiB,unit=1KiB",
+];
+
+/// Room for translation pages.
+fn config_of_maps() -> DriveConfig {
+    DriveConfig::new(Geometry::new(80, 16, 512).unwrap(), LOGICAL_PAGES, 12)
+}
+
+#[test]
+fn so_do_maps_on_flash_and_by_units() {
+    for mapping in MAPS {
+        assert_resumes_with("2r++", mapping, config_of_maps());
+    }
+    let mut maps = ["dftl:cache=1KiB", "s-ftl:cache=1KiB", "cdftl:cache=1KiB", "tpftl:cache=1KiB"]
+        .iter()
+        .cycle();
+    let names = registry::covering_names();
+    for name in names.iter().filter(|name| !name.starts_with("nvme-fdp")) {
+        for mapping in maps.by_ref().take(2) {
+            assert_resumes_with(name, mapping, config_of_maps());
+        }
+    }
+}
+
+#[test]
+fn the_state_of_another_map_is_refused() {
+    let mut ftl = build_mapped("2r++", "dftl:cache=1KiB", config_of_maps());
+    let state = saved(&mut ftl);
+    let mut in_units = build_mapped("2r++", "dftl:cache=2KiB,unit=1KiB", config_of_maps());
+    let error = in_units.transfer(&mut Restored::new(&state.0)).unwrap_err().to_string();
+    assert_eq!(error, "a table of 768 entries was saved, and this FTL has 384");
 }
 
 #[test]

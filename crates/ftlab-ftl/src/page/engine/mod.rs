@@ -17,4 +17,4 @@ mod retire;
 mod write;
 
 pub use page_mapped::PageMapped;
-pub use resume::Resume;
+pub use resume::{Adopt, Resume};

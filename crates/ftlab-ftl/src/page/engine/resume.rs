@@ -19,7 +19,10 @@ pub trait Resume: Ftl {
 
     /// Restores the mapping from page `first` on, as [`DriveState::mapping`] gives it.
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError>;
+}
 
+/// One that can take over what another FTL has written, too.
+pub trait Adopt: Resume {
     /// Before blocks are [adopted](Self::adopt) in this order, with `mapped` pages: continues the counts of the drive,
     /// whose blocks were erased so often.
     fn begin_adoption(
@@ -82,7 +85,9 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError> {
         self.drive.set_mapping(first, flash_pages)
     }
+}
 
+impl<P: Hinted, F: Flash + Send, O: Observer> Adopt for PageMapped<P, F, O> {
     fn begin_adoption(
         &mut self,
         blocks: &[BlockId],
