@@ -6,9 +6,9 @@ use crate::page::entry::{DriveShape, Hinted};
 use crate::page::policy::{Hint, Lifetime, Policy};
 use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, Refresh, Resume};
 use crate::registry::{PolicyVisitor, covering_names, with_policy};
-use crate::stream::Stream;
-use crate::{Ftl, PageBatch, PageWrite};
-use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Memory, NoPayload};
+use crate::stream::{Stream, StreamId};
+use crate::{PageBatch, PageWrite};
+use ftlab_flash::{BlockId, Geometry, Lpn, Memory, NoPayload};
 use ftlab_spec::Spec;
 use proptest::prelude::*;
 use rayon::prelude::*;
@@ -183,12 +183,20 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
     )
 }
 
+/// The engine of a policy, for a comparison that is compiled once for all of them.
+trait Engine: Resume<Flash = Memory, Observer = ()> {
+    /// What a placement handle fills.
+    fn host_streams(&self, handle: u16) -> Option<Vec<StreamId>>;
+}
+
+impl<P: Hinted> Engine for PageMapped<P, Memory, ()> {
+    fn host_streams(&self, handle: u16) -> Option<Vec<StreamId>> {
+        self.host_streams(handle)
+    }
+}
+
 /// Everything that the two must agree on.
-fn compare<P: Hinted, F: Flash + Send>(
-    step: usize,
-    fast: &PageMapped<P, F, ()>,
-    naive: &NaiveFtl,
-) -> Result<(), TestCaseError> {
+fn compare(step: usize, fast: &dyn Engine, naive: &NaiveFtl) -> Result<(), TestCaseError> {
     let expected = naive.drive();
     let drive = fast.drive();
     prop_assert_eq!(drive.mapping(), expected.mapping(), "mapping, step {}", step);
@@ -251,9 +259,15 @@ impl PolicyVisitor for AgainstTwin<'_> {
     type Output = Result<(), TestCaseError>;
 
     fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
-        let Self { config, operations, twin } = self;
+        let config = self.config;
         let flash = Memory::new(config.geometry);
-        let mut fast = PageMapped::new(policy, config, flash, ()).unwrap();
+        self.run(&mut PageMapped::new(policy, config, flash, ()).unwrap())
+    }
+}
+
+impl AgainstTwin<'_> {
+    fn run(self, fast: &mut dyn Engine) -> Result<(), TestCaseError> {
+        let Self { config, operations, twin } = self;
         let mut naive = NaiveFtl::new(twin, config);
         let mut written = vec![None; config.logical_pages as usize];
         for (step, operation) in operations.iter().enumerate() {
@@ -261,7 +275,7 @@ impl PolicyVisitor for AgainstTwin<'_> {
                 Operation::Write(lpn) => {
                     let data = content(lpn, step);
                     let write = PageWrite { hint: hint(step), ..PageWrite::by_host(lpn, &data) };
-                    fast.write_one(write).unwrap();
+                    fast.write_page(write).unwrap();
                     naive.write(lpn, hint(step));
                     written[lpn.index()] = Some(content(lpn, step));
                 }
@@ -291,7 +305,7 @@ impl PolicyVisitor for AgainstTwin<'_> {
                     }
                 }
             }
-            compare(step, &fast, &naive)?;
+            compare(step, fast, &naive)?;
             prop_assert_eq!(fast.check(), Ok(()), "step {}", step);
         }
         for (lpn, expected) in written.iter().enumerate() {
