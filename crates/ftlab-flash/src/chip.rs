@@ -18,7 +18,7 @@ use crate::schedule::Schedule;
 use crate::timeline::Log;
 use crate::waits::Waits;
 use crate::work::Work;
-use crate::{BlockId, Geometry, Ppn};
+use crate::{BlockId, Cause, Geometry, Ppn, Unit};
 
 /// The chips of a drive, and their clock.
 #[derive(Debug, Clone)]
@@ -309,6 +309,57 @@ impl Chip {
         Some(done)
     }
 
+    /// Programs a unit with new content: when it is complete, if that is known and the host wrote some of it.
+    pub(crate) fn program_unit(&mut self, unit: &Unit, purpose: Purpose) -> Option<u64> {
+        if !purpose.is_awaited || purpose.cause == Cause::Map {
+            self.program_unit_of_map(unit, purpose.is_awaited);
+            return None;
+        }
+        self.is_awaited = false;
+        let (now, owner, after) = (self.now, self.owner, self.after());
+        let mut complete = 0;
+        let group = self.schedule().map(|schedule| schedule.begin_unit(unit.pages));
+        for (to, index) in unit.places().zip(0..) {
+            let time_ns = self.luns.program_ns(to);
+            if unit.asked.contains(&index) {
+                self.work.host_writes += 1;
+                self.work.host_writes_ns += time_ns;
+            } else {
+                self.work.others_ns += time_ns;
+            }
+            if let (Some(schedule), Some(group)) = (self.schedule(), &group) {
+                schedule.program_in(group, to, time_ns, owner);
+            } else {
+                let done = self.luns.program(to, now, after, By::Host);
+                self.answer(done);
+                complete = complete.max(done);
+            }
+        }
+        if group.is_some() {
+            self.answer.pending += 1;
+            return None;
+        }
+        self.mapped_by = 0;
+        Some(complete)
+    }
+
+    /// Programs a unit of a map, for which the next page of the host waits, or nobody.
+    fn program_unit_of_map(&mut self, unit: &Unit, is_awaited: bool) {
+        let before = self.mapped_by;
+        let mut complete = before;
+        for to in unit.places() {
+            if is_awaited {
+                // Its pages do not wait for each other.
+                self.mapped_by = before;
+                self.program_map(to);
+                complete = complete.max(self.mapped_by);
+            } else {
+                self.program(to, false);
+            }
+        }
+        self.mapped_by = complete;
+    }
+
     /// Reads `from` and programs `to`.
     #[expect(clippy::inline_always, reason = "called for each page that is moved")]
     #[inline(always)]
@@ -361,7 +412,7 @@ impl Chip {
         self.collect_until(done, is_awaited);
     }
 
-    /// A page of a map is read: the next page of the host waits for it.
+    /// A page of a map, or of the rest of a unit, is read: the next page of the host waits for it.
     pub(crate) fn read_map(&mut self, from: Ppn) {
         self.luns.sense(from, Reader::Ftl);
         let time_ns = self.luns.read_ns(from);
@@ -419,7 +470,7 @@ impl Chip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AtOnce, Cause, Flash, Lpn, NEVER, NoPayload, Page, Timed};
+    use crate::{AtOnce, Flash, Lpn, NEVER, NoPayload, Page, Timed};
     use ftlab_spec::Parameters;
 
     /// Read 10, program 100, in microseconds, on two LUNs.
@@ -481,6 +532,42 @@ mod tests {
             timed.program(Ppn(4), Page::new(Lpn(0), &[]), Cause::Host.awaited()).unwrap();
             assert_eq!(told(&mut timed), [240_000], "{more}");
             assert_eq!(timed.chip().work().others_ns, 130_000, "{more}");
+        }
+    }
+
+    #[test]
+    fn a_unit_is_there_when_its_rest_was_read_and_all_of_it_is_programmed() {
+        for more in ["", ",priority=femu", ",priority=read-first"] {
+            let mut timed = timed(more);
+            timed.chip_mut().begin_to_choose();
+            timed.chip_mut().ask_for(1, None);
+            for page in [0, 2, 3] {
+                timed.read(Ppn(page), &mut [], Cause::Rewrite.awaited()).unwrap();
+            }
+            let unit = |to, asked| Unit { lpn: Lpn(0), to: Ppn(to), pages: 4, asked };
+            timed.program_unit(&unit(4, 1..2), Cause::Host.awaited()).unwrap();
+            // One LUN reads two pages, and each programs two after that.
+            assert_eq!(told(&mut timed), [220_000], "{more}");
+            let work = *timed.chip().work();
+            assert_eq!((work.host_writes, work.host_writes_ns), (1, 100_000), "{more}");
+            assert_eq!(work.others_ns, 330_000, "{more}");
+            // What comes next waits for nothing of that.
+            timed.chip_mut().pass_to(220_000);
+            timed.chip_mut().read_for_host(Ppn(5));
+            assert_eq!(told(&mut timed), [230_000], "{more}");
+            // A translation page of two pages is read and written, before a unit of the host.
+            timed.chip_mut().pass_to(230_000);
+            let map = Cause::Map.awaited();
+            (0..2).for_each(|page| timed.read(Ppn(page), &mut [], map).unwrap());
+            let of_map = Unit { pages: 2, ..unit(8, 0..2) };
+            timed.program_unit(&of_map, map).unwrap();
+            timed.program_unit(&unit(12, 0..4), Cause::Host.awaited()).unwrap();
+            assert_eq!(told(&mut timed), [540_000], "{more}");
+            assert_eq!(timed.chip().work().host_writes, 5, "{more}");
+            // Nobody waits for one that collection changed.
+            timed.chip_mut().pass_to(540_000);
+            timed.program_unit(&of_map, Cause::Map.unawaited()).unwrap();
+            assert_eq!(told(&mut timed), [], "{more}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Flash that counts what it is asked for.
 
-use crate::{BlockId, Cause, Content, Flash, Merge, Page, Ppn, Purpose};
+use crate::{BlockId, Cause, Content, Flash, Merge, Page, Ppn, Purpose, Unit};
 
 /// Operations for one cause.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,6 +50,15 @@ impl<F: Flash> Flash for Counted<F> {
             Content::New(_) => self.of_mut(purpose).programs += 1,
             Content::At(_) => self.of_mut(purpose).copies += 1,
         }
+        Ok(())
+    }
+
+    #[inline]
+    fn program_unit(&mut self, unit: &Unit, purpose: Purpose) -> Result<(), F::Error> {
+        self.flash.program_unit(unit, purpose)?;
+        let asked = unit.asked_pages();
+        self.of_mut(purpose).programs += u64::from(asked);
+        self.of_mut(Cause::Rewrite.unawaited()).programs += u64::from(unit.pages - asked);
         Ok(())
     }
 

@@ -49,6 +49,7 @@ mod striping;
 mod timed;
 mod timeline;
 mod timers;
+mod unit;
 mod waits;
 mod work;
 
@@ -75,6 +76,7 @@ pub use read_retries::ReadRetries;
 pub use timed::{AtOnce, Pace, Timed};
 pub use timeline::{Log, LunWork, Slice};
 pub use timers::{NEVER, Timers};
+pub use unit::Unit;
 pub use waits::{Wait, Waits};
 pub use work::Work;
 
@@ -86,7 +88,7 @@ pub use work::Work;
 /// none at all where the medium keeps no data.
 ///
 /// For each page write of the host, what is [awaited](Purpose::is_awaited) comes first, and last of it the program of
-/// that page; then comes what nobody waits for.
+/// that page, or of its unit; then comes what nobody waits for.
 pub trait Flash {
     /// What can go wrong; [`std::convert::Infallible`] where nothing can.
     type Error: std::error::Error + Send + Sync + 'static;
@@ -101,6 +103,12 @@ pub trait Flash {
     #[inline]
     fn merge(&mut self, merge: Merge, purpose: Purpose) -> Result<(), Self::Error> {
         merge.copies().try_for_each(|(to, page)| self.program(to, page, purpose))
+    }
+
+    /// [Programs](Self::program) the pages of a unit in order, up to the first that fails.
+    #[inline]
+    fn program_unit(&mut self, unit: &Unit, purpose: Purpose) -> Result<(), Self::Error> {
+        unit.programs(purpose).try_for_each(|(to, page, purpose)| self.program(to, page, purpose))
     }
 
     /// Erases all pages of `block`.

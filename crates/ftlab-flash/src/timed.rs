@@ -19,7 +19,8 @@
 //! # What waits for a map
 //! A map that does not fit into memory reads and writes its own pages first, if it has to, to tell where a page of the
 //! host is. If these are [awaited](Purpose::is_awaited), the next page that the host reads or writes starts when they are
-//! complete, whatever the rule.
+//! complete, whatever the rule. So does a unit of several pages, which is programmed as one: what is not written of it is
+//! read first, and the host waits for the program of its last page.
 //!
 //! An erase starts when every copy before it is complete, since these may have been of its pages.
 //!
@@ -38,7 +39,7 @@
 //! each count times its latency.
 
 use crate::chip::Chip;
-use crate::{BlockId, Cause, Content, Flash, Merge, Page, Ppn, Purpose};
+use crate::{BlockId, Cause, Content, Flash, Merge, Page, Ppn, Purpose, Unit};
 
 /// When the page writes of a host arrive that an FTL carries out one after the other.
 pub trait Pace {
@@ -142,6 +143,15 @@ impl<F: Flash, P: Pace> Flash for Timed<F, P> {
         Ok(())
     }
 
+    fn program_unit(&mut self, unit: &Unit, purpose: Purpose) -> Result<(), F::Error> {
+        self.flash.program_unit(unit, purpose)?;
+        self.arrive(purpose);
+        if let Some(done) = self.chip.program_unit(unit, purpose) {
+            self.pace.written(self.chip.now_ns(), done);
+        }
+        Ok(())
+    }
+
     #[inline]
     fn merge(&mut self, merge: Merge, purpose: Purpose) -> Result<(), F::Error> {
         if !self.chip.adds_up() {
@@ -165,7 +175,8 @@ impl<F: Flash, P: Pace> Flash for Timed<F, P> {
     fn read(&mut self, from: Ppn, data: &mut [u8], purpose: Purpose) -> Result<(), F::Error> {
         self.flash.read(from, data, purpose)?;
         self.arrive(purpose);
-        if purpose.cause == Cause::Map && purpose.is_awaited {
+        let tells_or_completes = matches!(purpose.cause, Cause::Map | Cause::Rewrite);
+        if tells_or_completes && purpose.is_awaited {
             self.chip.read_map(from);
         } else {
             self.chip.read(from, purpose.is_awaited);

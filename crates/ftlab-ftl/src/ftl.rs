@@ -51,6 +51,14 @@ pub trait Ftl: Send {
     /// If `lpn` is beyond the drive.
     fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>>;
 
+    /// Gives up the content of pages that one request names.
+    ///
+    /// # Panics
+    /// If one is beyond the drive.
+    fn trim_pages(&mut self, first: Lpn, pages: u32) -> Result<(), ErrorOf<Self>> {
+        (first.0..first.0 + pages).try_for_each(|lpn| self.trim(Lpn(lpn)))
+    }
+
     /// Reads a page into `data`; false, and `data` untouched, if it holds nothing.
     ///
     /// # Panics
@@ -92,9 +100,7 @@ pub trait Ftl: Send {
             let before = trim.after_writes as usize;
             self.write_some(batch, written..before)?;
             written = before;
-            for lpn in trim.first.0..trim.first.0 + trim.pages {
-                self.trim(Lpn(lpn))?;
-            }
+            self.trim_pages(trim.first, trim.pages)?;
         }
         self.write_some(batch, written..batch.writes.len())
     }

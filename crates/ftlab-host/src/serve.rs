@@ -176,9 +176,8 @@ impl Host {
     ) -> Served<F> {
         for lpn in part.lpns() {
             self.trim_buffered(ftl.flash().chip(), lpn);
-            ftl.trim(lpn)?;
         }
-        Ok(())
+        ftl.trim_pages(part.first, part.pages)
     }
 }
 

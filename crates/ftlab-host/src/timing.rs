@@ -123,6 +123,11 @@ impl Timing {
         self.parameters.unit != Unit::Page
     }
 
+    /// Whether pages wait in a buffer of the drive until they are programmed.
+    pub fn has_write_buffer(&self) -> bool {
+        self.parameters.write_buffer.bytes.is_some()
+    }
+
     /// What the host has under way at once in a closed loop.
     pub fn queue_depth(&self) -> u32 {
         self.parameters.queue_depth
@@ -131,8 +136,7 @@ impl Timing {
     /// Whether it is known when an operation will be complete as soon as it is asked for: no other overtakes
     /// it, and no buffer delays it.
     pub fn is_foreseeable(&self) -> bool {
-        self.parameters.order.priority != Priority::ReadFirst
-            && self.parameters.write_buffer.bytes.is_none()
+        self.parameters.order.priority != Priority::ReadFirst && !self.has_write_buffer()
     }
 
     /// By what response times are told apart.

@@ -300,10 +300,15 @@ mod tests {
             of.drive.mapping = "iu:size=2KiB".parse().unwrap();
             of.timing = Some("slc".parse().unwrap());
         };
-        let refused: [(Change, &str); 8] = [
+        let buffered: Change = |of| {
+            of.drive.mapping = "iu:size=2KiB".parse().unwrap();
+            of.timing = Some("slc:unit=request,write-buffer=1MiB".parse().unwrap());
+        };
+        let refused: [(Change, &str); 9] = [
             (|of| of.ftls = vec!["fast".parse().unwrap()], "fast maps blocks and a log"),
             (|of| of.ftls = vec!["nvme-fdp/greedy".parse().unwrap()], "leave out nvme-fdp"),
-            (in_time, "leave out --timing, or units"),
+            (in_time, "add unit=request to --timing"),
+            (buffered, "leave out write-buffer, or units"),
             (|of| of.drive.slc_cache = Some("size=1MiB".parse().unwrap()), "leave out --slc-cache"),
             (
                 |of| of.drive.mapping = "iu:size=3KiB".parse().unwrap(),

@@ -261,14 +261,14 @@ facts! {
             table(Waits, 70, "erase", Known),
             report(Waits, 70, "erase", "The LUN erased, or a write waited for an erase", Known),
         ];
-        /// The LUN or channel was busy with pages of a map on flash, or these had to tell where a page is. Results of earlier
-        /// versions do not tell it.
+        /// The LUN or channel was busy with pages of a map on flash or of the rest of a unit, or these had to be read first.
+        /// Results of earlier versions do not tell it.
         @ #[serde(default)] #[schemars(!default)]
         map_ns: f64 = Millis(4), "ns", from "the clock" [
             table(Waits, 75, "map", Nonzero),
             report(
                 Waits, 75, "map",
-                "Pages of the map were read or written, on the LUN or channel or to tell where a page is", Known
+                "Pages of the map, or of the rest of a unit, on the LUN or channel, or had to be read first", Known
             ),
         ];
         /// The write buffer was full, or a page waited there for its program.

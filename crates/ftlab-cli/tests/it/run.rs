@@ -69,7 +69,11 @@ fn every_ftl_runs_with_every_map_and_tables_name_it() {
     for (rest, message) in [
         ("--mapping full --mapping full", "mapping: full is given twice; give it once"),
         ("--mapping full,dftl", "give cache=2MiB"),
-        ("--mapping full,iu:size=16KiB --timing slc", "leave out --timing, or units"),
+        ("--mapping full,iu:size=16KiB --timing slc", "add unit=request to --timing, or leave out"),
+        (
+            "--mapping full,iu:size=16KiB --timing slc:unit=request,write-buffer=1MiB",
+            "leave out write-buffer, or units",
+        ),
     ] {
         let refused = run(rest).stderr;
         assert!(refused.contains(message), "{rest}: {refused}");

@@ -1,14 +1,15 @@
 //! Pages of a map on flash that tell where a page of the host is, and who waits for them.
 
 use super::operation::NONE;
+use std::collections::VecDeque;
 
 /// Everything that a map reads and writes before a page of the host can be asked for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Lookup {
     /// Operations that are not complete.
     left: u32,
-    /// The operation of the host, once it is asked for.
-    waiting: u32,
+    /// The operations of the host, once they are asked for: one, or those of a unit.
+    waiting: VecDeque<u32>,
     /// The last page that was read.
     read: u32,
 }
@@ -26,14 +27,11 @@ impl Lookups {
     /// Another operation of the present one, which reads a page or not: the number of that.
     pub(super) fn enter(&mut self, id: u32, is_read: bool) -> u32 {
         let number = *self.present.get_or_insert_with(|| {
-            let fresh = Lookup { left: 0, waiting: NONE, read: NONE };
-            let number = self.free.pop().unwrap_or(self.all.len() as u32);
-            if number as usize == self.all.len() {
+            self.free.pop().unwrap_or_else(|| {
+                let fresh = Lookup { left: 0, waiting: VecDeque::new(), read: NONE };
                 self.all.push(fresh);
-            } else {
-                self.all[number as usize] = fresh;
-            }
-            number
+                self.all.len() as u32 - 1
+            })
         });
         let lookup = &mut self.all[number as usize];
         lookup.left += 1;
@@ -49,11 +47,14 @@ impl Lookups {
         (read != NONE).then_some(read)
     }
 
-    /// An operation of the host waits for the present one; false if there is none.
-    pub(super) fn wait(&mut self, id: u32) -> bool {
-        let Some(number) = self.present.take() else { return false };
-        self.all[number as usize].waiting = id;
-        true
+    /// Ends the present one, if there is one: operations of the host [wait](Self::wait) for it.
+    pub(super) fn take(&mut self) -> Option<u32> {
+        self.present.take()
+    }
+
+    /// An operation of the host waits for one that was taken.
+    pub(super) fn wait(&mut self, number: u32, id: u32) {
+        self.all[number as usize].waiting.push_back(id);
     }
 
     /// Nobody waits for the present one.
@@ -61,14 +62,21 @@ impl Lookups {
         self.present = None;
     }
 
-    /// An operation of one is complete: who need not wait any longer.
-    pub(super) fn leave(&mut self, number: u32) -> Option<u32> {
+    /// An operation of one is complete: whether all are, and who waits can be [released](Self::release).
+    pub(super) fn leave(&mut self, number: u32) -> bool {
         let lookup = &mut self.all[number as usize];
         lookup.left -= 1;
-        if lookup.left > 0 || self.present == Some(number) {
-            return None;
+        lookup.left == 0 && self.present != Some(number)
+    }
+
+    /// Who need not wait any longer for one that is complete; when there is nobody left, its memory is used again.
+    pub(super) fn release(&mut self, number: u32) -> Option<u32> {
+        let lookup = &mut self.all[number as usize];
+        let waiting = lookup.waiting.pop_front();
+        if waiting.is_none() {
+            lookup.read = NONE;
+            self.free.push(number);
         }
-        self.free.push(number);
-        (lookup.waiting != NONE).then_some(lookup.waiting)
+        waiting
     }
 }

@@ -16,6 +16,7 @@ mod channels;
 mod lookups;
 mod operation;
 mod under_way;
+mod units;
 
 use crate::gate::Gate;
 use crate::ledger::Ledger;
@@ -32,6 +33,7 @@ use lookups::Lookups;
 use operation::{Kind, Operation, Operations, Queues, Urgency};
 use std::collections::VecDeque;
 use under_way::UnderWay;
+use units::{Group, Units};
 
 /// The LUNs of a drive and what they were asked for.
 #[derive(Debug, Clone)]
@@ -53,6 +55,7 @@ pub(crate) struct Schedule {
     /// Copybacks.
     moved: Gate<u32>,
     lookups: Lookups,
+    units: Units,
     /// Whose operations are complete, and when.
     complete: VecDeque<(u64, Owner)>,
     /// What operations of the host wait for, if somebody wants to know.
@@ -152,6 +155,7 @@ impl Schedule {
             collected: Gate::default(),
             moved: Gate::default(),
             lookups: Lookups::default(),
+            units: Units::default(),
             complete: VecDeque::new(),
             accounts: None,
         }
@@ -250,7 +254,13 @@ impl Schedule {
 
     /// Holds an operation back until a map has told where its page is, if it was asked.
     fn await_map(&mut self, id: u32) {
-        if self.lookups.wait(id) {
+        let lookup = self.lookups.take();
+        self.await_lookup(id, lookup);
+    }
+
+    fn await_lookup(&mut self, id: u32, lookup: Option<u32>) {
+        if let Some(number) = lookup {
+            self.lookups.wait(number, id);
             self.operations[id].holds += 1;
             self.operations[id].held_by = Some(Kind::MapRead);
         }
@@ -285,6 +295,20 @@ impl Schedule {
         let program = self.add_program(Kind::HostProgram, to, time_ns, owner);
         self.await_collection(program);
         self.await_map(program);
+        self.ask(program);
+    }
+
+    /// A unit of this many pages is programmed that a host write asked for: its pages [follow](Self::program_in).
+    pub(crate) fn begin_unit(&mut self, pages: u32) -> Group {
+        Group { number: self.units.begin(pages), lookup: self.lookups.take() }
+    }
+
+    /// A page of a unit is programmed, like one [of its own](Self::program); who asked is told when all of them are.
+    pub(crate) fn program_in(&mut self, group: &Group, to: Ppn, time_ns: u64, owner: Owner) {
+        let program = self.add_program(Kind::HostProgram, to, time_ns, owner);
+        self.operations.mark_of_unit(program, group.number);
+        self.await_collection(program);
+        self.await_lookup(program, group.lookup);
         self.ask(program);
     }
 
@@ -553,6 +577,7 @@ impl Schedule {
         let moved = operation.is_moved.then_some(operation.moved);
         let lookup = operation.is_of_map.then_some(operation.moved);
         let collected = operation.is_collected.then_some(operation.collected);
+        let unit = operation.is_of_unit.then_some(operation.moved);
         if kind.is_program() {
             self.under_way.end_program(page, id);
         }
@@ -561,7 +586,8 @@ impl Schedule {
         if kind == Kind::Erase {
             self.under_way.end_erase(page, self.part(number as u32), id);
         }
-        if owner != NOBODY {
+        let is_all = unit.is_none_or(|unit| self.units.leave(unit));
+        if owner != NOBODY && is_all {
             self.complete.push_back((self.now, owner));
             self.accounts.iter_mut().for_each(|it| it.finish(id, now));
         }
@@ -575,8 +601,10 @@ impl Schedule {
                 self.let_go(waiting);
             }
         }
-        if let Some(waiting) = lookup.and_then(|number| self.lookups.leave(number)) {
-            self.let_go(waiting);
+        if let Some(number) = lookup.filter(|number| self.lookups.leave(*number)) {
+            while let Some(waiting) = self.lookups.release(number) {
+                self.let_go(waiting);
+            }
         }
         if let Some(collected) = collected {
             self.collected.leave(self.collected.number(collected));

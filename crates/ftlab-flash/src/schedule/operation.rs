@@ -12,7 +12,7 @@ pub(super) enum Kind {
     /// The FTL's, of a collection or merge.
     Read,
     Program,
-    /// The FTL's, of a page of its map, which somebody waits for.
+    /// The FTL's, of a page of its map, or of the rest of a unit, which somebody waits for.
     MapRead,
     MapProgram,
     Erase,
@@ -73,6 +73,8 @@ pub(super) struct Operation {
     pub(super) is_moved: bool,
     pub(super) is_of_map: bool,
     pub(super) is_collected: bool,
+    /// Whether it is of a unit, whose number is in the place of those.
+    pub(super) is_of_unit: bool,
     pub(super) moved: u32,
     pub(super) collected: u32,
     /// The next in the queue.
@@ -98,6 +100,7 @@ impl Operation {
             is_moved: false,
             is_of_map: false,
             is_collected: false,
+            is_of_unit: false,
             moved: 0,
             collected: 0,
             next: NONE,
@@ -152,6 +155,12 @@ impl Operations {
     #[inline]
     pub(super) fn mark_of_map(&mut self, id: u32, lookup: u32) {
         (self[id].is_of_map, self[id].moved) = (true, lookup);
+    }
+
+    /// An operation programs a page of the unit with this number.
+    #[inline]
+    pub(super) fn mark_of_unit(&mut self, id: u32, unit: u32) {
+        (self[id].is_of_unit, self[id].moved) = (true, unit);
     }
 
     /// Host writes wait for an operation, which has this number among those.

@@ -125,7 +125,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     /// Gives up the units that a trim covers, and counts what it names of others.
-    fn trim_pages(&mut self, pages: Range<u32>) -> Result<(), ErrorOf<Self>> {
+    fn trim_units(&mut self, pages: Range<u32>) -> Result<(), ErrorOf<Self>> {
         let mut page = pages.start;
         while page < pages.end {
             let (unit, first) = self.units.of(page);
@@ -262,7 +262,11 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
-        self.trim_pages(lpn.0..lpn.0 + 1)
+        self.trim_pages(lpn, 1)
+    }
+
+    fn trim_pages(&mut self, first: Lpn, pages: u32) -> Result<(), ErrorOf<Self>> {
+        self.trim_units(first.0..first.0 + pages)
     }
 
     fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>> {
@@ -285,7 +289,7 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
             let before = trim.after_writes as usize;
             self.write_some(batch, written..before)?;
             written = before;
-            self.trim_pages(trim.first.0..trim.first.0 + trim.pages)?;
+            self.trim_pages(trim.first, trim.pages)?;
         }
         self.write_some(batch, written..batch.writes.len())
     }

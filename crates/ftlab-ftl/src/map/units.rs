@@ -10,7 +10,7 @@
 //! nothing. So a unit holds all of its pages, or none.
 
 use crate::page::{DriveConfig, Refresh};
-use ftlab_flash::{BlockId, Cause, Content, Flash, Geometry, Lpn, Page, Ppn, Purpose};
+use ftlab_flash::{BlockId, Cause, Content, Flash, Geometry, Lpn, Page, Ppn, Purpose, Unit};
 use ftlab_spec::ByteSize;
 use std::ops::Range;
 
@@ -116,20 +116,20 @@ impl<F: Flash> Flash for UnitFlash<F> {
         if self.units.is_one() {
             return self.below.program(to, page, purpose);
         }
-        for index in 0..self.units.pages {
-            let lpn = Lpn(page.lpn.0 * self.units.pages + index);
-            let content = match page.content {
-                Content::New(data) => {
-                    debug_assert!(data.is_empty(), "units hold no data");
-                    Content::New(&[])
-                }
-                Content::At(from) => Content::At(self.page(from, index)),
-            };
-            let is_of_host = purpose.cause != Cause::Host || self.asked.contains(&index);
-            let purpose = if is_of_host { purpose } else { purpose.because_of(Cause::Rewrite) };
-            self.below.program(self.page(to, index), Page { lpn, content }, purpose)?;
+        let (lpn, pages) = (Lpn(page.lpn.0 * self.units.pages), self.units.pages);
+        match page.content {
+            Content::New(data) => {
+                debug_assert!(data.is_empty(), "units hold no data");
+                let asked =
+                    if purpose.cause == Cause::Host { self.asked.clone() } else { 0..pages };
+                let unit = Unit { lpn, to: self.page(to, 0), pages, asked };
+                self.below.program_unit(&unit, purpose)
+            }
+            Content::At(from) => (0..pages).try_for_each(|index| {
+                let page = Page::copy(Lpn(lpn.0 + index), self.page(from, index));
+                self.below.program(self.page(to, index), page, purpose)
+            }),
         }
-        Ok(())
     }
 
     fn erase(&mut self, block: BlockId, purpose: Purpose) -> Result<(), F::Error> {

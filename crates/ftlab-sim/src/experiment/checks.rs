@@ -194,13 +194,26 @@ impl Experiment {
                 "leave out --slc-cache, or use --mapping full",
             );
         }
-        if mapping.has_units() && self.timing.is_some() {
-            return refuse(
-                "how long requests wait for the rest of a unit is not simulated",
-                "leave out --timing, or units",
-            );
-        }
         Ok(())
+    }
+
+    /// Refuses units where the drive does not see which pages are of one request.
+    pub(super) fn check_units(&self, timing: Option<&Timing>) -> Result<(), SimError> {
+        let of_units = self.drive.mapping.each().iter().find(|mapping| mapping.has_units());
+        let (Some(mapping), Some(timing)) = (of_units, timing) else { return Ok(()) };
+        let (what, remedy) = if !timing.has_requests() {
+            let what = "a host that waits for single pages does not say which are of one unit";
+            (what, "add unit=request to --timing, or leave out units")
+        } else if timing.has_write_buffer() {
+            let what = "a write buffer hands over pages one by one, and none would be a whole unit";
+            (what, "leave out write-buffer, or units")
+        } else {
+            return Ok(());
+        };
+        Err(SimError::Unusable {
+            what: format!("--mapping {mapping}: {what}"),
+            remedy: remedy.into(),
+        })
     }
 
     /// Refuses to tell tenants apart where there is only one.

@@ -62,6 +62,7 @@ impl Experiment {
         self.check()?;
         let timing = self.timing()?;
         let timing = timing.as_ref();
+        self.check_units(timing)?;
         let open_loop = self.is_open_loop(timing)?;
         let trace = self.workload.open_trace(self.drive.page_bytes, open_loop)?;
         let wanted = self.workload.logical_size(

@@ -432,6 +432,75 @@ fn requests_wait_for_pages_of_a_map_that_does_not_fit() {
 }
 
 #[test]
+fn requests_wait_for_whole_units_and_for_what_is_read_of_them() {
+    let mut aligned = String::new();
+    for request in 0..6000_u64 {
+        let unit = request * 2_654_435_761 % (PAGES / 4);
+        writeln!(
+            aligned,
+            "{},{},{},4",
+            500 * request,
+            ["R", "W", "W"][request as usize % 3],
+            4 * unit
+        )
+        .unwrap();
+    }
+    for priority in ["none", "femu", "read-first"] {
+        let timing = format!("slc:channels=4,unit=request,waits=on,priority={priority}");
+        let of = |trace: &str, mapping: &str| {
+            let mapping = mapping.parse().unwrap();
+            let change = |it: &mut Experiment| it.drive.mapping = mapping;
+            run_with(trace, &timing, &["1r-greedy"], change).runs.remove(0)
+        };
+        let mean = |run: &RunResult, op: &str| {
+            let requests = time(run).requests.clone().unwrap();
+            let waits = requests.operations[op].waits.as_ref().unwrap()[0].clone();
+            let sum: f64 = waits.parts().iter().map(|(_, part)| part).sum();
+            assert!((sum / waits.response_ns - 1.0).abs() < 1e-9, "{priority}: {sum}");
+            (waits.response_ns, waits.map_ns)
+        };
+        let [full, units] = ["full", "iu:size=16KiB"].map(|mapping| of(&trace(), mapping));
+        let [write, rewrite] = [&full, &units].map(|run| mean(run, "write"));
+        let map = units.map.clone().unwrap();
+        assert!(map.rewrite_reads > 0 && map.read_hits == map.read_lookups, "{map:?}");
+        assert!(write.1 == 0.0 && rewrite.1 > 0.0, "{priority}: {write:?} {rewrite:?}");
+        assert!(rewrite.0 > 1.2 * write.0, "{priority}: {write:?} {rewrite:?}");
+        let requests = time(&units).requests.clone().unwrap();
+        assert!(requests.operations["trim"].count > 0 && map.kept_trims > 0);
+
+        let [full, units] = ["full", "iu:size=16KiB"].map(|mapping| of(&aligned, mapping));
+        assert_eq!(units.map.clone().unwrap().rewrites, 0, "requests of whole units");
+        let [write, whole] = [&full, &units].map(|run| mean(run, "write"));
+        assert!(whole.1 < 1e-9, "{priority}: nothing is read for them");
+        assert!(whole.0 < 1.2 * write.0, "{priority}: {write:?} {whole:?}");
+    }
+}
+
+#[test]
+fn time_changes_no_count_of_units() {
+    let mut writes = String::new();
+    for line in trace().lines().filter(|line| !line.contains('R')) {
+        writeln!(writes, "{line}").unwrap();
+    }
+    for mapping in ["iu:size=8KiB", "iu:size=32KiB", "dftl:cache=16KiB,unit=16KiB"] {
+        for priority in ["none", "read-first"] {
+            let timing = format!("slc:unit=request,channels=4,priority={priority}");
+            let [timed, plain] = [true, false].map(|is_timed| {
+                let change = |it: &mut Experiment| {
+                    it.drive.mapping = mapping.parse().unwrap();
+                    it.timing = it.timing.take().filter(|_| is_timed);
+                };
+                run_with(&writes, &timing, &["2r++"], change).runs.remove(0)
+            });
+            assert_eq!((&timed.map, timed.erases), (&plain.map, plain.erases), "{mapping}");
+            assert_eq!((timed.host_writes, timed.trims), (plain.host_writes, plain.trims));
+            assert_eq!(timed.programs_by_cause, plain.programs_by_cause, "{mapping}");
+            assert!(plain.map.unwrap().rewrites > 0 && plain.trims > 0, "{mapping}");
+        }
+    }
+}
+
+#[test]
 fn waits_of_earlier_versions_are_read_and_none_was_for_a_map() {
     let result = experiment(&trace(), "slc:unit=request,waits=on", &["1r-greedy"]);
     let requests = time(&result.runs[0]).requests.as_ref().unwrap();
