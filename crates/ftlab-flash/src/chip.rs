@@ -424,6 +424,14 @@ impl Chip {
         self.mapped_by = self.mapped_by.max(done);
     }
 
+    /// A part of a map is read that is not on flash, in this time: the next page of the host waits for it.
+    pub(crate) fn await_map(&mut self, time_ns: u64) {
+        if let Some(schedule) = self.schedule() {
+            return schedule.await_map_elsewhere(time_ns);
+        }
+        self.mapped_by = self.mapped_by.max(self.now + time_ns);
+    }
+
     /// A page of a map is programmed, after what was read of it: the next page of the host waits for it.
     pub(crate) fn program_map(&mut self, to: Ppn) {
         let time_ns = self.luns.program_ns(to);
@@ -568,6 +576,32 @@ mod tests {
             timed.chip_mut().pass_to(540_000);
             timed.program_unit(&of_map, Cause::Map.unawaited()).unwrap();
             assert_eq!(told(&mut timed), [], "{more}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_of_a_map_elsewhere_takes_no_lun() {
+        for more in ["", ",priority=femu", ",priority=read-first"] {
+            let mut timed = timed(more);
+            timed.chip_mut().begin_to_choose();
+            timed.chip_mut().ask_for(1, None);
+            timed.await_map(3_000);
+            timed.chip_mut().read_for_host(Ppn(0));
+            assert_eq!(told(&mut timed), [13_000], "{more}");
+            timed.chip_mut().pass_to(13_000);
+            // The LUN is free meanwhile, and what is not asked of the map waits for nothing.
+            timed.await_map(3_000);
+            timed.chip_mut().forget_map();
+            timed.chip_mut().read_for_host(Ppn(0));
+            assert_eq!(told(&mut timed), [23_000], "{more}");
+            timed.chip_mut().pass_to(23_000);
+            // An entry makes room: what is programmed was read elsewhere before.
+            timed.await_map(3_000);
+            timed.program(Ppn(5), Page::new(Lpn(9), &[]), Cause::Map.awaited()).unwrap();
+            timed.await_map(3_000);
+            timed.program(Ppn(4), Page::new(Lpn(0), &[]), Cause::Host.awaited()).unwrap();
+            assert_eq!(told(&mut timed), [226_000], "{more}");
+            assert_eq!(timed.chip().work().others_ns, 100_000, "{more}");
         }
     }
 

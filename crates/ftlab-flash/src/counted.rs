@@ -83,6 +83,11 @@ impl<F: Flash> Flash for Counted<F> {
         Ok(())
     }
 
+    #[inline]
+    fn await_map(&mut self, time_ns: u64) {
+        self.flash.await_map(time_ns);
+    }
+
     fn is_bad(&self, block: BlockId) -> bool {
         self.flash.is_bad(block)
     }

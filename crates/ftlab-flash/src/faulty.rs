@@ -122,6 +122,10 @@ impl<F: Flash> Flash for Faulty<F> {
         Ok(self.flash.read(from, data, purpose)?)
     }
 
+    fn await_map(&mut self, time_ns: u64) {
+        self.flash.await_map(time_ns);
+    }
+
     fn is_bad(&self, block: BlockId) -> bool {
         self.bad[block.index()]
     }

@@ -117,6 +117,11 @@ pub trait Flash {
     /// Reads the programmed page `from` into `data`.
     fn read(&mut self, from: Ppn, data: &mut [u8], purpose: Purpose) -> Result<(), Self::Error>;
 
+    /// A part of a map that is elsewhere is read in this time, for which the next page that the host reads or writes
+    /// waits.
+    #[inline]
+    fn await_map(&mut self, _time_ns: u64) {}
+
     /// Whether `block` was bad from birth and must not be used.
     fn is_bad(&self, _block: BlockId) -> bool {
         false

@@ -128,6 +128,11 @@ impl<F: Flash, P: Pace> Flash for Timed<F, P> {
         F::is_wear_out(error)
     }
 
+    fn await_map(&mut self, time_ns: u64) {
+        self.arrive(Cause::Map.awaited());
+        self.chip.await_map(time_ns);
+    }
+
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
     fn program(&mut self, to: Ppn, page: Page<'_>, purpose: Purpose) -> Result<(), F::Error> {

@@ -18,6 +18,8 @@ pub struct MapCounts {
     pub loads: u64,
     /// Translation pages read to change a part of them.
     pub update_reads: u64,
+    /// Translation pages read from memory of the host instead, for either.
+    pub host_reads: u64,
     /// Translation pages written because changed entries had to leave memory.
     pub write_backs: u64,
     /// Translation pages written because collection had moved pages.
@@ -41,6 +43,7 @@ state!(MapCounts {
     read_hits,
     loads,
     update_reads,
+    host_reads,
     write_backs,
     move_updates,
     lazy_updates,
@@ -51,7 +54,7 @@ state!(MapCounts {
 });
 
 impl MapCounts {
-    /// Translation pages read.
+    /// Translation pages read from flash.
     pub fn reads(&self) -> u64 {
         self.loads + self.update_reads
     }
@@ -68,6 +71,7 @@ impl MapCounts {
         Self {
             loads: pages * self.loads,
             update_reads: pages * self.update_reads,
+            host_reads: pages * self.host_reads,
             write_backs: pages * self.write_backs,
             move_updates: pages * self.move_updates,
             lazy_updates: pages * self.lazy_updates,
@@ -86,6 +90,7 @@ impl MapCounts {
             read_hits: self.read_hits - before.read_hits,
             loads: self.loads - before.loads,
             update_reads: self.update_reads - before.update_reads,
+            host_reads: self.host_reads - before.host_reads,
             write_backs: self.write_backs - before.write_backs,
             move_updates: self.move_updates - before.move_updates,
             lazy_updates: self.lazy_updates - before.lazy_updates,

@@ -29,12 +29,20 @@ facts! {
         loads: u64 = Count, "pages", from "the FTL" [frame(416, "map_loads")];
         /// Translation pages read to change a part of them.
         update_reads: u64 = Count, "pages", from "the FTL" [frame(417, "map_update_reads")];
-        /// Translation pages read.
+        /// Translation pages read from flash.
         reads: u64 = Count, "pages", from "the FTL" [
             table(Map, 20, "translation\npages read", Always),
             report(Runs, 162, "map reads", "Translation pages read", Known),
             sweep(620, "map-reads", "translation pages read"),
             frame(418, "map_reads"),
+        ];
+        /// Translation pages read from memory of the host instead of flash. Results of earlier versions do not tell it.
+        @ #[serde(default)] #[schemars(!default)]
+        host_reads: u64 = Count, "pages", from "the FTL" [
+            table(Map, 22, "from the\nhost", Nonzero),
+            report(Runs, 163, "map reads from the host", "Translation pages read from memory of the host", Nonzero),
+            sweep(622, "map-host-reads", "translation pages read from memory of the host"),
+            frame(434, "map_host_reads"),
         ];
         /// Translation pages written because changed entries had to leave memory.
         write_backs: u64 = Count, "pages", from "the FTL" [frame(419, "map_write_backs")];
@@ -132,6 +140,7 @@ impl MapResult {
             read_hit_share: map.read_hits as f64 / map.read_lookups.max(1) as f64,
             loads: map.loads,
             update_reads: map.update_reads,
+            host_reads: map.host_reads,
             reads: map.reads(),
             write_backs: map.write_backs,
             move_updates: map.move_updates,
@@ -187,6 +196,20 @@ mod tests {
             assert_eq!((map.cache_bytes, map.map_bytes), (4096, 4096 * 4), "{ftl}");
             assert_eq!(map.write_lookups, of.host_writes, "{ftl}");
             assert_eq!(map.reads, map.loads + map.update_reads, "{ftl}");
+        }
+    }
+
+    #[test]
+    fn what_memory_of_the_host_holds_is_not_read_from_flash() {
+        for mapping in ["dftl:cache=4KiB", "tpftl:cache=4KiB"] {
+            let of = |rest: &str| run("2r++", &format!("{mapping}{rest}")).map.unwrap();
+            let [none, some, all] = ["", ",hmb=8KiB", ",hmb=1MiB"].map(of);
+            assert_eq!(none.host_reads, 0, "{mapping}");
+            for with in [&some, &all] {
+                assert_eq!(with.reads + with.host_reads, none.reads, "{mapping}");
+                assert_eq!((with.writes, with.write_hits), (none.writes, none.write_hits));
+            }
+            assert!(some.reads < none.reads && all.reads == 0, "{mapping}: {some:?}");
         }
     }
 

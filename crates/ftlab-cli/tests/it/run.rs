@@ -69,6 +69,7 @@ fn every_ftl_runs_with_every_map_and_tables_name_it() {
     for (rest, message) in [
         ("--mapping full --mapping full", "mapping: full is given twice; give it once"),
         ("--mapping full,dftl", "give cache=2MiB"),
+        ("--mapping dftl:cache=8KiB,hmb=1KiB", "hmb=1KiB is not at least one translation page"),
         ("--mapping full,iu:size=16KiB --timing slc", "add unit=request to --timing, or leave out"),
         (
             "--mapping full,iu:size=16KiB --timing slc:unit=request,write-buffer=1MiB",

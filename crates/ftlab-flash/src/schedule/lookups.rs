@@ -12,6 +12,8 @@ struct Lookup {
     waiting: VecDeque<u32>,
     /// The last page that was read.
     read: u32,
+    /// When the last part is told that is not on flash.
+    told_at: u64,
 }
 
 /// All that are not complete; their memory is used again.
@@ -24,21 +26,39 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    /// Another operation of the present one, which reads a page or not: the number of that.
-    pub(super) fn enter(&mut self, id: u32, is_read: bool) -> u32 {
-        let number = *self.present.get_or_insert_with(|| {
+    /// The number of the present one.
+    fn number(&mut self) -> u32 {
+        *self.present.get_or_insert_with(|| {
             self.free.pop().unwrap_or_else(|| {
-                let fresh = Lookup { left: 0, waiting: VecDeque::new(), read: NONE };
+                let fresh = Lookup { left: 0, waiting: VecDeque::new(), read: NONE, told_at: 0 };
                 self.all.push(fresh);
                 self.all.len() as u32 - 1
             })
-        });
+        })
+    }
+
+    /// Another operation of the present one, which reads a page or not: the number of that.
+    pub(super) fn enter(&mut self, id: u32, is_read: bool) -> u32 {
+        let number = self.number();
         let lookup = &mut self.all[number as usize];
         lookup.left += 1;
         if is_read {
             lookup.read = id;
         }
         number
+    }
+
+    /// A part that is not on flash tells the present one more at this time: the number of that.
+    pub(super) fn enter_until(&mut self, told_at: u64) -> u32 {
+        let number = self.number();
+        let lookup = &mut self.all[number as usize];
+        (lookup.left, lookup.told_at) = (lookup.left + 1, told_at);
+        number
+    }
+
+    /// When the last part that is not on flash tells the present one more; the past, if there is none.
+    pub(super) fn told_at(&self) -> u64 {
+        self.present.map_or(0, |number| self.all[number as usize].told_at)
     }
 
     /// The last page that the present one reads: what is programmed next holds a part of it.
@@ -74,7 +94,7 @@ impl Lookups {
         let lookup = &mut self.all[number as usize];
         let waiting = lookup.waiting.pop_front();
         if waiting.is_none() {
-            lookup.read = NONE;
+            (lookup.read, lookup.told_at) = (NONE, 0);
             self.free.push(number);
         }
         waiting

@@ -13,6 +13,7 @@
 
 mod accounts;
 mod channels;
+mod elsewhere;
 mod lookups;
 mod operation;
 mod under_way;
@@ -29,6 +30,7 @@ use crate::waits::Waits;
 use crate::{BlockId, Geometry, Ppn};
 use accounts::{Accounts, Doing};
 use channels::Channels;
+use elsewhere::{Elsewhere, Reader};
 use lookups::Lookups;
 use operation::{Kind, Operation, Operations, Queues, Urgency};
 use std::collections::VecDeque;
@@ -44,7 +46,7 @@ pub(crate) struct Schedule {
     urgency: Urgency,
     suspends: Suspends,
     luns: Vec<Lun>,
-    /// LUN -> when its present phase is over.
+    /// LUN -> when its present phase is over; after the last LUN, when the first read elsewhere is.
     timers: Timers,
     channels: Channels,
     operations: Operations,
@@ -56,6 +58,7 @@ pub(crate) struct Schedule {
     moved: Gate<u32>,
     lookups: Lookups,
     units: Units,
+    elsewhere: Elsewhere,
     /// Whose operations are complete, and when.
     complete: VecDeque<(u64, Owner)>,
     /// What operations of the host wait for, if somebody wants to know.
@@ -156,6 +159,7 @@ impl Schedule {
             moved: Gate::default(),
             lookups: Lookups::default(),
             units: Units::default(),
+            elsewhere: Elsewhere::default(),
             complete: VecDeque::new(),
             accounts: None,
         }
@@ -235,8 +239,48 @@ impl Schedule {
         if let Some(read) = self.lookups.last_read() {
             self.operations.follow(program, read);
         }
+        let told_at = self.lookups.told_at();
+        if told_at > self.now {
+            self.operations[program].holds += 1;
+            self.elsewhere.begin(told_at, Reader::Program(program));
+        }
         self.operations.mark_of_map(program, self.lookups.enter(program, false));
         self.ask(program);
+    }
+
+    /// A part of a map is read in this time, without a LUN; it tells where a page of the host is.
+    pub(crate) fn await_map_elsewhere(&mut self, time_ns: u64) {
+        let told_at = self.now + time_ns;
+        let lookup = self.lookups.enter_until(told_at);
+        self.elsewhere.begin(told_at, Reader::Lookup(lookup));
+        self.expect_elsewhere();
+    }
+
+    fn expect_elsewhere(&mut self) {
+        self.timers.set(self.luns.len(), self.elsewhere.first().unwrap_or(NEVER));
+    }
+
+    /// The first read elsewhere is complete.
+    fn end_elsewhere(&mut self) {
+        match self.elsewhere.end() {
+            Some(Reader::Lookup(number)) => self.leave_lookup(number),
+            Some(Reader::Program(program)) => self.let_go(program),
+            None => {}
+        }
+        self.expect_elsewhere();
+    }
+
+    /// A part of a lookup is complete.
+    fn leave_lookup(&mut self, number: u32) {
+        if self.lookups.leave(number) {
+            while let Some(waiting) = self.lookups.release(number) {
+                if self.operations[waiting].holds > 1 {
+                    // A collection holds it back for longer.
+                    self.operations[waiting].held_by = None;
+                }
+                self.let_go(waiting);
+            }
+        }
     }
 
     /// Holds an operation back until collections so far are complete.
@@ -388,6 +432,10 @@ impl Schedule {
                 return None;
             }
             self.now = time;
+            if lun == self.luns.len() {
+                self.end_elsewhere();
+                continue;
+            }
             self.end_phase(lun);
             if matches!(self.luns[lun].phase, Phase::Rest | Phase::HoldsPage) {
                 self.timers.set(lun, NEVER);
@@ -601,10 +649,8 @@ impl Schedule {
                 self.let_go(waiting);
             }
         }
-        if let Some(number) = lookup.filter(|number| self.lookups.leave(*number)) {
-            while let Some(waiting) = self.lookups.release(number) {
-                self.let_go(waiting);
-            }
+        if let Some(number) = lookup {
+            self.leave_lookup(number);
         }
         if let Some(collected) = collected {
             self.collected.leave(self.collected.number(collected));

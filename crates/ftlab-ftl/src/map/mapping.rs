@@ -17,6 +17,13 @@ const ENTRY_BYTES: u32 = 4;
 /// The parameter of a map on flash that names its units.
 const UNIT: &str = "unit";
 
+/// The parameters of a map on flash that name memory of the host, and the time of a read from there.
+const HOST: [&str; 2] = ["hmb", "hmb-us"];
+
+/// Microseconds of a read from memory of the host by default: a round trip over PCIe, measured at 0.5 to 1 us
+/// (Neugebauer et al., SIGCOMM 2018).
+const HOST_READ_US: f64 = 1.0;
+
 /// The name of a map in memory by units, and its parameter.
 const IU: [&str; 2] = ["iu", "size"];
 
@@ -26,6 +33,15 @@ pub struct Mapping {
     kept: Kept,
     /// Bytes that an entry tells the place of, if these are not a page.
     unit: Option<ByteSize>,
+    /// Memory of the host, if there is some.
+    host: Option<HostMemory>,
+}
+
+/// Memory of the host, in which translation pages are found that are not in that of the drive.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct HostMemory {
+    size: ByteSize,
+    read_us: f64,
 }
 
 /// What is in memory.
@@ -54,7 +70,7 @@ macro_rules! on_flash {
 
 impl Mapping {
     /// In memory, as a whole, by pages.
-    pub const FULL: Self = Self { kept: Kept::Full, unit: None };
+    pub const FULL: Self = Self { kept: Kept::Full, unit: None, host: None };
 
     /// Whether all of it is in memory, by pages.
     pub fn is_full(&self) -> bool {
@@ -102,6 +118,13 @@ impl Mapping {
             }
             (Some(mut spec), unit) => {
                 spec.arguments.extend(unit.map(|unit| (UNIT.to_owned(), unit)));
+                if let Some(HostMemory { size, read_us }) = self.host {
+                    let [key, time] = HOST.map(str::to_owned);
+                    spec.arguments.push((key, size.to_string()));
+                    if !without_defaults || read_us != HOST_READ_US {
+                        spec.arguments.push((time, read_us.print()));
+                    }
+                }
                 spec
             }
         }
@@ -129,13 +152,22 @@ impl Mapping {
         self
     }
 
+    /// Translation pages that memory of the host holds, and the time of a read from there in nanoseconds, if there is
+    /// some.
+    pub(crate) fn host_memory(&self, engine: &DriveConfig) -> Option<(u32, u64)> {
+        let HostMemory { size, read_us } = self.host?;
+        let pages = size.0 / u64::from(engine.geometry.page_bytes());
+        let pages = u32::try_from(pages).unwrap_or(u32::MAX).min(engine.map_pages);
+        Some((pages, (read_us * 1e3).round() as u64))
+    }
+
     /// Bytes of memory that simulating it takes at most, beside the tables of the drive: that of
     /// [`of_engine`](Self::of_engine).
     pub fn memory_bytes(&self, engine: &DriveConfig) -> u64 {
         let (entries, blocks) = (engine.logical_pages, engine.geometry.blocks());
         let of_cache = on_flash!(&self.kept, map => map.memory_bytes(entries, engine.map_pages));
         of_cache
-            .map_or(0, |bytes| bytes + 16 * u64::from(engine.map_pages) + 128 * u64::from(blocks))
+            .map_or(0, |bytes| bytes + 48 * u64::from(engine.map_pages) + 128 * u64::from(blocks))
     }
 
     /// Pages of an entry, on a drive with pages of this size.
@@ -163,6 +195,13 @@ impl Mapping {
                 if pages == 1 { "one translation page" } else { "two translation pages" }
             );
             return Err(self.refuse("cache", &cache.to_string(), expects));
+        }
+        if let Some(HostMemory { size, .. }) = self.host
+            && size.0 < u64::from(engine_page)
+        {
+            let expects =
+                format!("at least one translation page of {engine_page} bytes; give hmb=64MiB");
+            return Err(self.refuse(HOST[0], &size.to_string(), expects));
         }
         debug_assert!(engine_page >= page_bytes);
         let map_pages = config.logical_pages.div_ceil(Self::entries_per_page(engine_page));
@@ -211,6 +250,8 @@ impl FromStr for Mapping {
         let mut spec = text.parse::<Spec>()?;
         let key = if spec.name == IU[0] { IU[1] } else { UNIT };
         let unit = if spec.name == "full" { None } else { take_unit(&mut spec, key)? };
+        let is_on_flash = spec.name != "full" && spec.name != IU[0];
+        let host = if is_on_flash { take_host(&mut spec)? } else { None };
         let kept = match spec.name.as_str() {
             name if name == "full" || name == IU[0] => {
                 ftlab_spec::NoParameters::from_spec(&spec).map(|_| Kept::Full)?
@@ -240,12 +281,41 @@ impl FromStr for Mapping {
             let (of, key) = (spec.name, key.to_owned());
             return Err(SpecError::BadValue { of, key, value: String::new(), expects });
         }
-        Ok(Self { kept, unit })
+        Ok(Self { kept, unit, host })
     }
 }
 
 fn pages_min<T: OnFlash>(_: &T) -> u64 {
     T::PAGES_MIN
+}
+
+/// The memory of the host that is given, which is no parameter of the map itself.
+fn take_host(spec: &mut Spec) -> Result<Option<HostMemory>, SpecError> {
+    let [size, time] = HOST.map(|key| spec.get(key).map(str::to_owned));
+    let refuse = |key: &str, value: &str, expects: String| {
+        let (of, key, value) = (spec.name.clone(), key.into(), value.into());
+        Err(SpecError::BadValue { of, key, value, expects })
+    };
+    let Some(size) = size else {
+        return match time {
+            Some(time) => refuse(HOST[1], &time, "of use without hmb; give hmb=64MiB".into()),
+            None => Ok(None),
+        };
+    };
+    let Some(bytes) = ByteSize::parse(&size).filter(|bytes| bytes.0 > 0) else {
+        let expects = format!("{} above 0, such as 64MiB", ByteSize::expects_for(&size));
+        return refuse(HOST[0], &size, expects);
+    };
+    let is_time = |us: &f64| (0.0..=1e6).contains(us);
+    let read_us = match time {
+        None => HOST_READ_US,
+        Some(text) => match text.parse::<f64>().ok().filter(is_time) {
+            Some(us) => us,
+            None => return refuse(HOST[1], &text, "from 0 to 1000000 microseconds".into()),
+        },
+    };
+    spec.arguments.retain(|(key, _)| !HOST.contains(&key.as_str()));
+    Ok(Some(HostMemory { size: bytes, read_us }))
 }
 
 /// The size of units that is given, which is no parameter of the map itself.
@@ -286,6 +356,8 @@ mod tests {
             "dftl:cache=4KiB,entry-bytes=6,protected=0",
             "dftl:cache=2MiB,protected=0,unit=64KiB",
             "tpftl:cache=2MiB,threshold=4,selective=off",
+            "s-ftl:cache=2MiB,few=8,hmb=64MiB",
+            "dftl:cache=2MiB,unit=64KiB,hmb=1MiB,hmb-us=0.5",
         ] {
             let mapping: Mapping = text.parse().unwrap();
             assert_eq!(mapping.to_string().parse::<Mapping>().unwrap(), mapping, "{text}");
@@ -322,6 +394,12 @@ mod tests {
             ("iu", "size= is not a size above a page; give size=16KiB"),
             ("iu:size=x", "size=x is not"),
             ("iu:size=16KiB,cache=1MiB", "iu has no parameter \"cache\""),
+            ("iu:size=16KiB,hmb=1MiB", "iu has no parameter \"hmb\""),
+            ("full:hmb=1MiB", "full has no parameter \"hmb\""),
+            ("dftl:cache=1MiB,hmb=0", "hmb=0 is not"),
+            ("dftl:cache=1MiB,hmb=x", "hmb=x is not a size"),
+            ("dftl:cache=1MiB,hmb-us=1", "hmb-us=1 is not of use without hmb; give hmb=64MiB"),
+            ("dftl:cache=1MiB,hmb=1MiB,hmb-us=-1", "hmb-us=-1 is not from 0 to 1000000"),
             ("full:cache=1MiB", "full has no parameter \"cache\""),
             ("full:unit=16KiB", "full has no parameter \"unit\""),
             ("dtfl:cache=1MiB", "did you mean \"dftl\"?"),
@@ -332,6 +410,7 @@ mod tests {
         for (text, part) in [
             ("dftl:cache=2KiB", "at least one translation page of 4096 bytes; give"),
             ("dftl:cache=8KiB,unit=16KiB", "16384 bytes, which has the size of a unit; give"),
+            ("dftl:cache=4KiB,hmb=2KiB", "hmb=2KiB is not at least one translation page of 4096"),
             ("cdftl:cache=4KiB", "at least two translation pages of 4096 bytes; give"),
             ("iu:size=4KiB", "size=4KiB is not several pages of 4096 bytes"),
             ("iu:size=2KiB", "size=2KiB is not several pages"),

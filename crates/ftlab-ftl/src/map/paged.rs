@@ -2,6 +2,7 @@
 
 use crate::map::contract::{Found, Map, WriteBack};
 use crate::map::in_memory::InMemory;
+use crate::map::lru::SegmentedLru;
 use crate::map::mapping::Mapping;
 use crate::map::stream::MapStream;
 use crate::map::units::{UnitFlash, UnitPages};
@@ -27,6 +28,9 @@ const UNAWAITED: Purpose = Cause::Map.unawaited();
 pub(crate) struct PagedMap<F, O> {
     ftl: PageMapped<Box<dyn Policy>, UnitFlash<F>, MapWatch<O>>,
     map: Box<dyn Map>,
+    /// Translation pages in memory of the host, and the time of a read from there.
+    host: Option<SegmentedLru>,
+    host_ns: u64,
     units: UnitPages,
     /// Pages that the host can address.
     logical_pages: u32,
@@ -59,6 +63,10 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         let logical_pages = config.logical_pages;
         let units = UnitPages::new(geometry.page_bytes() / config.geometry.page_bytes());
         let map = mapping.make(&engine);
+        let (host, host_ns) = match mapping.host_memory(&engine) {
+            Some((pages, ns)) => (Some(SegmentedLru::new(map_pages, pages, 0)), ns),
+            None => (None, 0),
+        };
         let policy = match &map {
             Some(_) => {
                 let stream = MapStream::new(policy, DriveShape::new(&engine));
@@ -70,6 +78,8 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         Ok(Self {
             ftl: PageMapped::new(policy, engine, UnitFlash::new(flash, units), watch)?,
             map: map.unwrap_or_else(|| Box::new(InMemory)),
+            host,
+            host_ns,
             units,
             logical_pages,
             host_units,
@@ -166,8 +176,8 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             self.settle()?;
         }
         if found == Found::Nowhere {
-            let page = self.map_page(lpn.0 / self.entries_per_page);
-            self.counts.loads += u64::from(self.ftl.read_map_page(page, purpose)?);
+            let is_read = self.read(lpn.0 / self.entries_per_page, purpose)?;
+            self.counts.loads += u64::from(is_read);
         }
         self.map.load(lpn);
         Ok(found == Found::InPage)
@@ -198,11 +208,30 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         purpose: Purpose,
     ) -> Result<(), ErrorOf<Self>> {
         self.map.written(page);
-        let page = self.map_page(page);
         if !is_whole {
-            self.counts.update_reads += u64::from(self.ftl.read_map_page(page, purpose)?);
+            self.counts.update_reads += u64::from(self.read(page, purpose)?);
         }
-        self.ftl.write_map_page(page, purpose)
+        self.ftl.write_map_page(self.map_page(page), purpose)?;
+        if let Some(host) = &mut self.host {
+            keep(host, Lpn(page));
+        }
+        Ok(())
+    }
+
+    /// Reads a translation page, if it has been written: whether it came from flash.
+    fn read(&mut self, page: u32, purpose: Purpose) -> Result<bool, ErrorOf<Self>> {
+        if self.host.as_mut().is_some_and(|host| host.touch(Lpn(page))) {
+            self.counts.host_reads += 1;
+            if purpose.is_awaited {
+                self.ftl.flash_mut().await_map(self.host_ns);
+            }
+            return Ok(false);
+        }
+        let is_read = self.ftl.read_map_page(self.map_page(page), purpose)?;
+        if let Some(host) = self.host.as_mut().filter(|_| is_read) {
+            keep(host, Lpn(page));
+        }
+        Ok(is_read)
     }
 
     /// Takes note of what has moved since, victim by victim. What is written for it may move further pages.
@@ -251,6 +280,17 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         }
         Ok(())
     }
+}
+
+/// A translation page comes to memory of the host, or is used there; what was used longest ago makes room for it.
+fn keep(host: &mut SegmentedLru, page: Lpn) {
+    if host.touch(page) {
+        return;
+    }
+    if host.is_full() {
+        host.drop_oldest();
+    }
+    host.add(page);
 }
 
 impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
@@ -387,7 +427,8 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
 
     fn memory_bytes(&self) -> MemoryBytes {
         let MemoryBytes { drive, policy } = self.ftl.memory_bytes();
-        MemoryBytes { drive: drive + self.map.memory_bytes(), policy }
+        let host = self.host.as_ref().map_or(0, SegmentedLru::bytes);
+        MemoryBytes { drive: drive + self.map.memory_bytes() + host, policy }
     }
 
     fn metadata(&self) -> Metadata {
@@ -395,7 +436,8 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn check(&self) -> Result<(), Broken> {
-        self.map.check().and_then(|()| self.check_entries()).map_err(Broken)?;
+        let host = self.host.as_ref().map_or(Ok(()), SegmentedLru::check);
+        host.and_then(|()| self.map.check()).and_then(|()| self.check_entries()).map_err(Broken)?;
         self.ftl.check()
     }
 
@@ -426,6 +468,8 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
         let Self {
             ftl,
             map,
+            host,
+            host_ns: _,
             counts,
             written,
             trimmed,
@@ -446,8 +490,9 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
                 return Err(StateError::Length { found, expected });
             }
         }
-        let fields: [(&'static str, &mut dyn State); 6] = [
+        let fields: [(&'static str, &mut dyn State); 7] = [
             ("map", map),
+            ("host", host),
             ("counts", counts),
             ("written", written),
             ("trimmed", trimmed),

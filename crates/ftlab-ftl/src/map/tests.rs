@@ -139,6 +139,14 @@ fn at_least(kind: Kind, entries_per_page: u32) -> Kind {
     }
 }
 
+/// A map with memory of the host for this many translation pages.
+fn with_host(kind: &Kind, shape: &Shape) -> String {
+    match shape.in_host {
+        0 => kind.text(),
+        pages => format!("{},hmb={}", kind.text(), pages * 4 * shape.entries_per_page as usize),
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Scenario {
     config: DriveConfig,
@@ -151,7 +159,7 @@ struct Scenario {
 fn scenarios() -> impl Strategy<Value = Scenario> {
     let sizes = (2_u32..12, 2_u32..16, 0_u32..6, 2_u32..5, 1_u32..5);
     let steps = prop::collection::vec((0_u8..12, any::<u32>(), 0_u32..3), 50..500);
-    (sizes, kinds(), steps).prop_map(|(sizes, kind, steps)| {
+    (sizes, kinds(), 0_usize..6, steps).prop_map(|(sizes, kind, in_host, steps)| {
         let (pages_per_block, data_blocks, extra_blocks, reserve, entries_per_page) = sizes;
         let entries_per_page = 2 * entries_per_page;
         let host_pages = data_blocks * pages_per_block - u32::from(data_blocks % 2 == 0);
@@ -166,6 +174,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
             pages_per_block: pages_per_block as usize,
             reserve: reserve as usize,
             entries_per_page,
+            in_host,
         };
         let operations = steps.into_iter().flat_map(|(kind, number, skew)| {
             let lpn = number % (host_pages >> (2 * skew)).max(1);
@@ -190,7 +199,7 @@ proptest! {
     #[test]
     fn maps_do_what_their_twins_do(scenario in scenarios()) {
         let Scenario { config, kind, shape, operations } = scenario;
-        let mapping = kind.text().parse().unwrap();
+        let mapping = with_host(&kind, &shape).parse().unwrap();
         let mut fast = mapped("1r-greedy", &mapping, config, NoPayload);
         let slow = kind.slow(config.logical_pages, shape.entries_per_page);
         let mut twin = Twin::new(shape, slow);
@@ -250,50 +259,55 @@ struct UnitScenario {
 /// Small drives with units of 1 to 4 pages, some of which are beyond the drive; with the map in memory or not.
 fn unit_scenarios() -> impl Strategy<Value = UnitScenario> {
     let sizes = (1_u32..5, 2_u32..7, 2_u32..14, 0_u32..4, 2_u32..4, 2_u32..7);
-    let cache = (prop_oneof![1 => Just(Kind::Full), 2 => kinds()], 0_u32..4);
+    let cache = (prop_oneof![1 => Just(Kind::Full), 2 => kinds()], 0_u32..4, 0_usize..4);
     let requests = prop::collection::vec((0_u8..10, any::<u32>(), 1_u32..14, 0_u32..3), 50..300);
-    (sizes, cache, requests, 1_usize..20).prop_map(|(sizes, (cache, short), requests, batch)| {
-        let (unit_pages, units_per_block, data_blocks, extra_blocks, reserve, page_words) = sizes;
-        let is_full = matches!(cache, Kind::Full);
-        let unit_pages = if is_full { unit_pages.max(2) } else { unit_pages };
-        let units = data_blocks * units_per_block;
-        let pages = units * unit_pages - short.min(unit_pages - 1);
-        let entries_per_page = page_words * unit_pages;
-        let kind = at_least(cache, entries_per_page);
-        let map_pages = if is_full { 0 } else { units.div_ceil(entries_per_page) };
-        let blocks = (units + map_pages).div_ceil(units_per_block) + reserve + 3 + extra_blocks;
-        let geometry = Geometry::new(blocks, units_per_block * unit_pages, 4 * page_words).unwrap();
-        let unit = 4 * entries_per_page;
-        let mapping = match kind {
-            Kind::Full => format!("iu:size={unit}"),
-            _ if unit_pages == 1 => kind.text(),
-            _ => format!("{},unit={unit}", kind.text()),
-        };
-        let shape = Shape {
-            blocks: blocks as usize,
-            pages_per_block: units_per_block as usize,
-            reserve: reserve as usize,
-            entries_per_page,
-        };
-        let requests = requests.into_iter().map(|(kind, number, length, skew)| {
-            let first = number % (pages >> (2 * skew)).max(1);
-            let length = length.min(pages - first);
-            match kind {
-                0 => Request::Trim(first, length),
-                1 => Request::Read(first),
-                _ => Request::Write(first, length),
+    (sizes, cache, requests, 1_usize..20).prop_map(
+        |(sizes, (cache, short, in_host), requests, batch)| {
+            let (unit_pages, units_per_block, data_blocks, extra_blocks, reserve, page_words) =
+                sizes;
+            let is_full = matches!(cache, Kind::Full);
+            let unit_pages = if is_full { unit_pages.max(2) } else { unit_pages };
+            let units = data_blocks * units_per_block;
+            let pages = units * unit_pages - short.min(unit_pages - 1);
+            let entries_per_page = page_words * unit_pages;
+            let kind = at_least(cache, entries_per_page);
+            let map_pages = if is_full { 0 } else { units.div_ceil(entries_per_page) };
+            let blocks = (units + map_pages).div_ceil(units_per_block) + reserve + 3 + extra_blocks;
+            let geometry =
+                Geometry::new(blocks, units_per_block * unit_pages, 4 * page_words).unwrap();
+            let shape = Shape {
+                blocks: blocks as usize,
+                pages_per_block: units_per_block as usize,
+                reserve: reserve as usize,
+                entries_per_page,
+                in_host,
+            };
+            let unit = 4 * entries_per_page;
+            let mapping = match kind {
+                Kind::Full => format!("iu:size={unit}"),
+                _ if unit_pages == 1 => with_host(&kind, &shape),
+                _ => format!("{},unit={unit}", with_host(&kind, &shape)),
+            };
+            let requests = requests.into_iter().map(|(kind, number, length, skew)| {
+                let first = number % (pages >> (2 * skew)).max(1);
+                let length = length.min(pages - first);
+                match kind {
+                    0 => Request::Trim(first, length),
+                    1 => Request::Read(first),
+                    _ => Request::Write(first, length),
+                }
+            });
+            UnitScenario {
+                config: DriveConfig::new(geometry, pages, reserve),
+                kind,
+                mapping: mapping.parse().unwrap(),
+                unit_pages,
+                shape,
+                requests: requests.collect(),
+                batch,
             }
-        });
-        UnitScenario {
-            config: DriveConfig::new(geometry, pages, reserve),
-            kind,
-            mapping: mapping.parse().unwrap(),
-            unit_pages,
-            shape,
-            requests: requests.collect(),
-            batch,
-        }
-    })
+        },
+    )
 }
 
 /// The requests in batches, which cut writes anywhere.

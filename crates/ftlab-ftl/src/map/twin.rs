@@ -23,6 +23,8 @@ pub(super) struct Shape {
     pub(super) pages_per_block: usize,
     pub(super) reserve: usize,
     pub(super) entries_per_page: u32,
+    /// Translation pages that memory of the host holds; 0 if there is none.
+    pub(super) in_host: usize,
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +51,8 @@ pub(super) struct Twin {
     /// Page -> its entry.
     cached: HashMap<u32, Option<Place>>,
     held: Held,
+    /// Translation pages in memory of the host, newest first.
+    host: Vec<u32>,
     /// By victim, the pages that moved.
     moved: VecDeque<Vec<u32>>,
     pub(super) relocations: u64,
@@ -70,6 +74,7 @@ impl Twin {
             cache,
             cached: HashMap::new(),
             held: Held::new(),
+            host: Vec::new(),
             moved: VecDeque::new(),
             relocations: 0,
             erases: 0,
@@ -144,8 +149,9 @@ impl Twin {
             }
             cache = self.cache.take().unwrap();
         }
-        let content = self.contents.get(&(lpn / self.shape.entries_per_page));
-        self.counts.loads += u64::from(content.is_some() && !was_there);
+        let page = lpn / self.shape.entries_per_page;
+        self.counts.loads += u64::from(!was_there && self.is_read_from_flash(page));
+        let content = self.contents.get(&page);
         let come = cache.comes(lpn, &self.held);
         for page in come {
             let entry = content.and_then(|content| content.get(&page).copied()).flatten();
@@ -172,7 +178,7 @@ impl Twin {
         together: bool,
         is_whole: bool,
     ) {
-        self.counts.update_reads += u64::from(!is_whole && self.contents.contains_key(&page));
+        self.counts.update_reads += u64::from(!is_whole && self.is_read_from_flash(page));
         if together {
             let first = page * self.shape.entries_per_page;
             for (lpn, is_changed) in self.held.range_mut(first..first + self.shape.entries_per_page)
@@ -184,6 +190,25 @@ impl Twin {
         }
         self.put(Page::Map(page));
         self.contents.entry(page).or_default().extend(entries);
+        self.keep_in_host(page);
+    }
+
+    /// Reads a translation page, if there is one; false also if memory of the host has it.
+    fn is_read_from_flash(&mut self, page: u32) -> bool {
+        let is_there = self.contents.contains_key(&page);
+        let is_in_host = self.host.contains(&page);
+        assert!(is_there || !is_in_host, "page {page} is nowhere else");
+        self.counts.host_reads += u64::from(is_in_host);
+        if is_there {
+            self.keep_in_host(page);
+        }
+        is_there && !is_in_host
+    }
+
+    fn keep_in_host(&mut self, page: u32) {
+        self.host.retain(|other| *other != page);
+        self.host.insert(0, page);
+        self.host.truncate(self.shape.in_host);
     }
 
     fn settle(&mut self) {

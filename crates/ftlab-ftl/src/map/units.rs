@@ -150,6 +150,11 @@ impl<F: Flash> Flash for UnitFlash<F> {
         Ok(())
     }
 
+    #[inline]
+    fn await_map(&mut self, time_ns: u64) {
+        self.below.await_map(time_ns);
+    }
+
     fn is_bad(&self, block: BlockId) -> bool {
         self.below.is_bad(block)
     }

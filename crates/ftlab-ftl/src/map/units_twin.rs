@@ -109,6 +109,7 @@ impl UnitTwin {
         MapCounts {
             loads: of.loads * pages,
             update_reads: of.update_reads * pages,
+            host_reads: of.host_reads * pages,
             write_backs: of.write_backs * pages,
             move_updates: of.move_updates * pages,
             lazy_updates: of.lazy_updates * pages,

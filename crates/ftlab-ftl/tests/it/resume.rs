@@ -90,7 +90,7 @@ fn every_ftl_goes_on_as_if_nothing_had_happened() {
 }
 
 /// A cache of a quarter of the entries or less, with the choices of every parameter.
-const MAPS: [&str; 35] = [
+const MAPS: [&str; 37] = [
     "iu:size=1KiB",
     "iu:size=2KiB",
     "dftl:cache=1KiB",
@@ -100,6 +100,8 @@ const MAPS: [&str; 35] = [
     "dftl:cache=1KiB,entry-bytes=4",
     "dftl:cache=1KiB,entry-bytes=16",
     "dftl:cache=2KiB,unit=1KiB",
+    "dftl:cache=1KiB,hmb=1KiB",
+    "tpftl:cache=1KiB,hmb=2KiB,hmb-us=0.5",
     "s-ftl:cache=1KiB",
     "s-ftl:cache=1KiB,buffer=0",
     "s-ftl:cache=1KiB,buffer=0.4",

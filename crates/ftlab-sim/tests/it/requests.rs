@@ -432,6 +432,27 @@ fn requests_wait_for_pages_of_a_map_that_does_not_fit() {
 }
 
 #[test]
+fn what_memory_of_the_host_tells_takes_its_time_only() {
+    for priority in ["none", "femu", "read-first"] {
+        let timing = format!("slc:channels=4,unit=request,waits=on,priority={priority}");
+        let mut last = f64::INFINITY;
+        for hmb in ["", ",hmb=1MiB,hmb-us=5", ",hmb=1MiB,hmb-us=0"] {
+            let mapping = format!("dftl:cache=4KiB{hmb}").parse().unwrap();
+            let change = |it: &mut Experiment| it.drive.mapping = mapping;
+            let run = run_with(&trace(), &timing, &["1r-greedy"], change).runs.remove(0);
+            let requests = time(&run).requests.clone().unwrap();
+            let reads = &requests.operations["read"].waits.as_ref().unwrap()[0];
+            let sum: f64 = reads.parts().iter().map(|(_, part)| part).sum();
+            assert!((sum / reads.response_ns - 1.0).abs() < 1e-9, "{priority}: {sum}");
+            assert!(reads.map_ns < last, "{priority}{hmb}: {} {last}", reads.map_ns);
+            last = reads.map_ns;
+            let map = run.map.unwrap();
+            assert_eq!(map.host_reads > 10_000, !hmb.is_empty(), "{map:?}");
+        }
+    }
+}
+
+#[test]
 fn requests_wait_for_whole_units_and_for_what_is_read_of_them() {
     let mut aligned = String::new();
     for request in 0..6000_u64 {

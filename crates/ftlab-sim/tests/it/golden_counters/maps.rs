@@ -6,13 +6,15 @@ use std::fmt::Write;
 const TABLE: &str = include_str!("../../data/golden_maps.txt");
 
 /// Every kind of map, as it is by default and otherwise.
-const MAPS: [&str; 8] = [
+const MAPS: [&str; 10] = [
     "dftl:cache=8KiB",
     "dftl:cache=8KiB,protected=0",
     "cdftl:cache=8KiB",
     "s-ftl:cache=8KiB",
     "tpftl:cache=8KiB",
     "iu:size=16KiB",
+    "dftl:cache=8KiB,hmb=16KiB",
+    "s-ftl:cache=8KiB,hmb=8KiB",
     "dftl:cache=16KiB,entry-bytes=64,unit=16KiB",
     "tpftl:cache=16KiB,entry-bytes=64,unit=16KiB",
 ];
@@ -25,7 +27,7 @@ fn every_map_counts_exactly_what_the_table_says() {
     let result = experiment.run(&mut ()).unwrap();
     let mut found = String::from(
         "# FTL and map: relocations erases trims; write_lookups write_hits; loads update_reads write_backs move_updates \
-         lazy_updates relocations; rewrite_reads rewrites kept_trims\n",
+         lazy_updates relocations; rewrite_reads rewrites kept_trims[; host_reads]\n",
     );
     for run in &result.runs {
         let of = run.map.as_ref().unwrap();
@@ -34,7 +36,10 @@ fn every_map_counts_exactly_what_the_table_says() {
         let pages = [of.loads, of.update_reads, of.write_backs, of.move_updates, of.lazy_updates];
         let pages = pages.map(|pages| pages.to_string()).join(" ");
         let _ = write!(found, "{pages} {}; ", of.relocations);
-        let _ = writeln!(found, "{} {} {}", of.rewrite_reads, of.rewrites, of.kept_trims);
+        let _ = write!(found, "{} {} {}", of.rewrite_reads, of.rewrites, of.kept_trims);
+        let host_reads = Some(of.host_reads).filter(|pages| *pages > 0);
+        let _ =
+            writeln!(found, "{}", host_reads.map_or(String::new(), |pages| format!("; {pages}")));
     }
     if is_asked_to_write() {
         std::fs::write(data("golden_maps.txt"), &found).unwrap();
