@@ -157,11 +157,11 @@ impl Host {
         part: &RequestPart,
         has_buffer: bool,
     ) -> Served<F> {
-        for lpn in part.lpns() {
+        for (lpn, following) in part.lpns().zip((0..part.pages).rev()) {
             if has_buffer && self.read_buffered(ftl.flash().chip(), lpn) {
                 continue;
             }
-            ftl.look_up_to_read(lpn)?;
+            ftl.look_up_to_read(lpn, following)?;
             let from = ftl.flash_page(lpn);
             self.read(ftl.flash_mut().chip_mut(), from);
             from.map_or(Ok(()), |page| ftl.count_read(page))?;

@@ -310,14 +310,16 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>> {
-        self.look_up_to_read(lpn)?;
+        self.look_up_to_read(lpn, 0)?;
         let (unit, page) = self.units.of(lpn.0);
         self.ftl.flash_mut().asked = page..page + 1;
         self.ftl.read(Lpn(unit), data)
     }
 
-    fn look_up_to_read(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
-        let was_there = self.look_up(Lpn(self.units.of(lpn.0).0), 0, AWAITED)?;
+    fn look_up_to_read(&mut self, lpn: Lpn, following: u32) -> Result<(), ErrorOf<Self>> {
+        let (unit, page) = self.units.of(lpn.0);
+        let units = following.saturating_sub(self.units.pages - 1 - page);
+        let was_there = self.look_up(Lpn(unit), units.div_ceil(self.units.pages), AWAITED)?;
         self.counts.read_lookups += 1;
         self.counts.read_hits += u64::from(was_there);
         Ok(())

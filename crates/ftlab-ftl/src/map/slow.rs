@@ -2,7 +2,7 @@
 
 use crate::map::cdftl::CdftlParameters;
 use crate::map::sftl::SftlParameters;
-use crate::map::tpftl::TpftlParameters;
+use crate::map::tpftl::{NodeOrder, TpftlParameters};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Entries in memory: whether each has changed.
@@ -110,6 +110,10 @@ pub(super) struct SlowTpftl {
     victim: Option<u32>,
     is_chosen: bool,
     nodes: BTreeSet<u32>,
+    /// A node that counts before its first entry is there.
+    coming: Option<u32>,
+    /// The last look-up of each node.
+    looked_up: BTreeMap<u32, u64>,
     change: i64,
     is_sequential: bool,
 }
@@ -128,6 +132,8 @@ impl SlowTpftl {
             victim: None,
             is_chosen: false,
             nodes: BTreeSet::new(),
+            coming: None,
+            looked_up: BTreeMap::new(),
             change: 0,
             is_sequential: false,
         }
@@ -150,7 +156,8 @@ impl SlowTpftl {
 
     /// Takes note of nodes that are new or gone, one after the other.
     fn count_nodes(&mut self) {
-        let nodes: BTreeSet<u32> = self.used.keys().map(|lpn| self.node(*lpn)).collect();
+        let mut nodes: BTreeSet<u32> = self.used.keys().map(|lpn| self.node(*lpn)).collect();
+        nodes.extend(self.coming);
         let (more, fewer) =
             (nodes.difference(&self.nodes).count(), self.nodes.difference(&nodes).count());
         assert!(more + fewer <= 1, "one at a time");
@@ -164,6 +171,10 @@ impl SlowTpftl {
     }
 
     fn coldest(&self) -> Option<u32> {
+        if self.parameters.order == NodeOrder::Last {
+            let nodes = self.used.keys().map(|lpn| self.node(*lpn));
+            return nodes.min_by_key(|node| self.looked_up[node]);
+        }
         let mut nodes: BTreeMap<u32, (u128, u128)> = BTreeMap::new();
         for (lpn, (used, _)) in &self.used {
             let (heat, entries) = nodes.entry(self.node(*lpn)).or_default();
@@ -198,6 +209,7 @@ impl Slow for SlowTpftl {
     fn look_up(&mut self, lpn: u32, following: u32, held: &Held) {
         self.look_ups += 1;
         self.events += 1;
+        self.looked_up.insert(self.node(lpn), self.look_ups);
         if held.contains_key(&lpn) {
             self.used.insert(lpn, (self.look_ups, self.events));
         }
@@ -220,7 +232,14 @@ impl Slow for SlowTpftl {
         if !self.fits(std::iter::once(lpn)) {
             let coldest = self.coldest()?;
             let leaving = self.take_of(coldest, held);
+            if self.parameters.order == NodeOrder::Last && !self.nodes.contains(&coldest) {
+                self.last = Some(lpn);
+            }
             return Some(one(leaving, self.entries_per_page, held, together));
+        }
+        if self.parameters.order == NodeOrder::Last {
+            self.coming = Some(self.node(lpn));
+            self.count_nodes();
         }
         if self.fits(self.wanted(lpn).into_iter()) {
             return None;
@@ -246,6 +265,7 @@ impl Slow for SlowTpftl {
             self.used.insert(page, (self.look_ups, place));
             self.count_nodes();
             come.push(page);
+            self.coming = None;
         }
         come
     }

@@ -5,7 +5,7 @@ use crate::map::Mapping;
 use crate::map::cdftl::CdftlParameters;
 use crate::map::sftl::SftlParameters;
 use crate::map::slow::{Slow, SlowCdftl, SlowLru, SlowSftl, SlowTpftl};
-use crate::map::tpftl::TpftlParameters;
+use crate::map::tpftl::{NodeOrder, TpftlParameters};
 use crate::map::twin::{Page, Shape, Twin};
 use crate::map::units_twin::UnitTwin;
 use crate::page::entry::DriveShape;
@@ -92,14 +92,16 @@ fn kinds() -> impl Strategy<Value = Kind> {
     let lru = (1_u32..60, prop_oneof![Just(0.0), Just(0.5), Just(1.0)])
         .prop_map(|(entries, protected)| Kind::Lru { entries, protected });
     let flags = any::<[bool; 4]>();
-    let tpftl = (16_u64..300, 1_u32..9, 0_u32..12, 1_u32..5, flags, any::<bool>());
-    let tpftl = tpftl.prop_map(|(cache, entry_bytes, node_bytes, threshold, flags, all)| {
+    let order = prop_oneof![Just(NodeOrder::Mean), Just(NodeOrder::Last)];
+    let tpftl = (16_u64..300, 1_u32..9, 0_u32..12, 1_u32..5, order, flags, any::<bool>());
+    let tpftl = tpftl.prop_map(|(cache, entry_bytes, node_bytes, threshold, order, flags, all)| {
         let [by_request, selective, together, clean_first] = flags.map(|flag| flag || all);
         Kind::Tpftl(TpftlParameters {
             cache: ByteSize(cache),
             entry_bytes,
             node_bytes,
             threshold,
+            order,
             by_request,
             selective,
             together,
@@ -215,7 +217,7 @@ proptest! {
                 }
                 Operation::Read(lpn) => {
                     fast.read(Lpn(lpn), &mut []).unwrap();
-                    twin.read(lpn);
+                    twin.read(lpn, 0);
                 }
             }
             prop_assert_eq!(fast.map_counts(), Some(twin.counts), "after {:?}", operation);
@@ -241,7 +243,7 @@ proptest! {
 enum Request {
     Write(u32, u32),
     Trim(u32, u32),
-    Read(u32),
+    Read(u32, u32),
 }
 
 #[derive(Debug, Clone)]
@@ -293,7 +295,7 @@ fn unit_scenarios() -> impl Strategy<Value = UnitScenario> {
                 let length = length.min(pages - first);
                 match kind {
                     0 => Request::Trim(first, length),
-                    1 => Request::Read(first),
+                    1 => Request::Read(first, length),
                     _ => Request::Write(first, length),
                 }
             });
@@ -308,6 +310,12 @@ fn unit_scenarios() -> impl Strategy<Value = UnitScenario> {
             }
         },
     )
+}
+
+fn look_up_to_read(ftl: &mut OverCounted<NoPayload>, first: u32, length: u32) {
+    for (page, following) in (first..first + length).zip((0..length).rev()) {
+        ftl.look_up_to_read(Lpn(page), following).unwrap();
+    }
 }
 
 /// The requests in batches, which cut writes anywhere.
@@ -325,7 +333,7 @@ fn in_batches(requests: &[Request], most: usize) -> Vec<PageBatch> {
                 }
             }
             Request::Trim(first, length) => batch.trim(Lpn(first), length),
-            Request::Read(_) => {}
+            Request::Read(..) => {}
         }
     }
     batches.push(batch);
@@ -342,20 +350,20 @@ proptest! {
         let units = config.logical_pages.div_ceil(unit_pages);
         let slow = kind.slow(units, shape.entries_per_page);
         let mut twin = UnitTwin::new(shape, slow, unit_pages, config.logical_pages);
-        let between_reads = requests.split_inclusive(|request| matches!(request, Request::Read(_)));
+        let between_reads = requests.split_inclusive(|request| matches!(request, Request::Read(..)));
         for part in between_reads {
             for request in part {
                 match *request {
                     Request::Write(first, length) => twin.write(first, length),
                     Request::Trim(first, length) => twin.trim(first, length),
-                    Request::Read(page) => twin.read(page),
+                    Request::Read(first, length) => twin.read(first, length),
                 }
             }
             for batch in in_batches(part, batch) {
                 fast.apply(&batch).unwrap();
             }
-            if let Some(Request::Read(page)) = part.last() {
-                fast.read(Lpn(*page), &mut []).unwrap();
+            if let Some(Request::Read(first, length)) = part.last() {
+                look_up_to_read(&mut fast, *first, *length);
             }
             prop_assert_eq!(fast.map_counts(), Some(twin.counts()), "after {:?}", part);
             let counters = fast.counters();
@@ -384,12 +392,12 @@ fn saved<F: Flash + Send>(ftl: &mut OverCounted<F>) -> Saved {
 
 /// Requests in batches, each read by itself.
 fn carry_out(ftl: &mut OverCounted<NoPayload>, requests: &[Request], batch: usize) {
-    for part in requests.split_inclusive(|request| matches!(request, Request::Read(_))) {
+    for part in requests.split_inclusive(|request| matches!(request, Request::Read(..))) {
         for batch in in_batches(part, batch) {
             ftl.apply(&batch).unwrap();
         }
-        if let Some(Request::Read(page)) = part.last() {
-            ftl.read(Lpn(*page), &mut []).unwrap();
+        if let Some(Request::Read(first, length)) = part.last() {
+            look_up_to_read(ftl, *first, *length);
         }
     }
 }

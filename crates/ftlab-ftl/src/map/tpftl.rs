@@ -17,7 +17,8 @@
 //! comes ahead of need may take the place of entries of one node only, the coldest.
 //!
 //! # Parameters
-//! `threshold` is by how many nodes the number has to change. `by-request`, `selective`, `together` and `clean-first`
+//! `threshold` is by how many nodes the number has to change. `order=last` makes a node as hot as its own last look-up,
+//! as public code does. `by-request`, `selective`, `together` and `clean-first`
 //! turn parts of the rule off. An entry takes `entry-bytes`, its place in the translation page and a flash page; a node
 //! `node-bytes`.
 //!
@@ -40,6 +41,17 @@ use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
 use std::ops::Range;
 
+ftlab_spec::choices! {
+    /// Which node is the coldest.
+    pub enum NodeOrder {
+        /// The one whose entries were looked up longest ago, on average.
+        Mean = "mean",
+        /// The one that was looked up longest ago, found or not. If what a request needs takes the last entry of a
+        /// node, nothing comes ahead of need. LearnedFTL's code has it so.
+        Last = "last",
+    }
+}
+
 ftlab_spec::parameters! {
     /// What a cache of entries by translation page is like.
     #[derive(Copy)]
@@ -52,6 +64,8 @@ ftlab_spec::parameters! {
         node_bytes: u32 = 8, "node-bytes" in 0..=64, from "TPFTL (2015), section 4.1";
         /// By how many nodes their number changes before entries come ahead of requests, or do so no more.
         threshold: u32 = 3, "threshold" in 1..=1000, from "TPFTL (2015), section 4.3";
+        /// Which node is the coldest.
+        order: NodeOrder = NodeOrder::Mean, "order", from "TPFTL (2015), section 4.2";
         /// Whether a miss brings the entries that its request needs.
         by_request: bool = true, "by-request", from "TPFTL (2015), section 4.3";
         /// Whether a miss brings more where requests follow one another.
@@ -75,7 +89,7 @@ impl OnFlash for TpftlParameters {
     fn memory_bytes(&self, entries: u32, map_pages: u32) -> u64 {
         let most = self.cache.0 / u64::from(self.entry_bytes);
         let held = most.min(u64::from(entries));
-        4 * u64::from(entries) + 48 * held + 48 * u64::from(map_pages)
+        4 * u64::from(entries) + 48 * held + 64 * u64::from(map_pages)
     }
 
     fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map> {
@@ -110,9 +124,11 @@ struct Node {
     changed: u32,
     /// How hot its entries are in all.
     heat: u64,
+    /// The look-ups before its last one.
+    used: u64,
 }
 
-state!(Node { ends, entries, changed, heat });
+state!(Node { ends, entries, changed, heat, used });
 
 /// What is known of the entries that come with one that is not in memory.
 #[derive(Debug, Clone, Copy, Default)]
@@ -123,6 +139,8 @@ struct Plan {
     wanted: Option<u32>,
     /// The only node whose entries make room for those that are not needed yet.
     victim: Victim,
+    /// The node of the one that is needed is new, and counts already.
+    is_counted: bool,
 }
 
 /// Whose entries leave ahead of need.
@@ -166,7 +184,7 @@ state!(Tpftl {
 impl Tpftl {
     fn new(parameters: TpftlParameters, pages: u32, entries_per_page: u32) -> Self {
         let map_pages = pages.div_ceil(entries_per_page) as usize;
-        let empty = Node { ends: Ends::NONE, entries: 0, changed: 0, heat: 0 };
+        let empty = Node { ends: Ends::NONE, entries: 0, changed: 0, heat: 0, used: 0 };
         Self {
             parameters,
             entries_per_page,
@@ -222,8 +240,17 @@ impl Tpftl {
     }
 
     fn warm(&mut self, node: u32) {
-        let Node { heat, entries, .. } = self.nodes[node as usize];
+        let (heat, entries) = self.heat(node);
         self.coldest.set(node, heat, entries);
+    }
+
+    /// How hot a node is: a sum, and of how many.
+    fn heat(&self, node: u32) -> (u64, u32) {
+        let Node { heat, entries, used, .. } = self.nodes[node as usize];
+        match self.parameters.order {
+            NodeOrder::Mean => (heat, entries),
+            NodeOrder::Last => (used, entries.min(1)),
+        }
     }
 
     fn count_nodes(&mut self, change: i64) {
@@ -298,10 +325,11 @@ impl Tpftl {
         self.link(node, entry, is_newest);
         let of = &mut self.nodes[node as usize];
         (of.entries, of.heat) = (of.entries + 1, of.heat + self.look_ups);
+        of.used = self.look_ups;
         let is_new = of.entries == 1;
         self.held += 1;
         self.warm(node);
-        if is_new {
+        if is_new && !std::mem::take(&mut self.plan.is_counted) {
             self.count_nodes(1);
         }
     }
@@ -323,12 +351,15 @@ impl Tpftl {
 impl Map for Tpftl {
     fn look_up(&mut self, lpn: Lpn, following: u32) -> Found {
         self.look_ups += 1;
-        let entry = self.entry_of[lpn.index()];
+        let (entry, node) = (self.entry_of[lpn.index()], self.node_of(lpn.0));
+        self.nodes[node as usize].used = self.look_ups;
         if entry == NONE {
+            if self.parameters.order == NodeOrder::Last && self.nodes[node as usize].entries > 0 {
+                self.warm(node);
+            }
             self.plan = Plan { following, ..Plan::default() };
             return Found::Nowhere;
         }
-        let node = self.node_of(lpn.0);
         self.unlink(node, entry);
         self.link(node, entry, true);
         let used = std::mem::replace(&mut self.entries[entry as usize].used, self.look_ups);
@@ -339,16 +370,27 @@ impl Map for Tpftl {
 
     fn make_room(&mut self, lpn: Lpn, _places: &Places<'_>) -> Option<WriteBack> {
         let node = self.node_of(lpn.0);
-        let last = match self.plan.wanted {
-            Some(last) => last,
-            None => *self.plan.wanted.insert(self.last_wanted(lpn.0)),
-        };
+        if self.plan.wanted.is_none() {
+            self.plan.wanted = Some(self.last_wanted(lpn.0));
+        }
         while self.bytes + self.cost(node) > self.parameters.cache.0 {
             let coldest = self.coldest.first()?;
-            if let Some(written) = self.drop_of(coldest) {
-                return Some(written);
+            let written = self.drop_of(coldest);
+            let is_gone = self.nodes[coldest as usize].entries == 0;
+            if is_gone && self.parameters.order == NodeOrder::Last {
+                self.plan.wanted = Some(lpn.0);
+            }
+            if written.is_some() {
+                return written;
             }
         }
+        if self.parameters.order == NodeOrder::Last
+            && self.nodes[node as usize].entries == 0
+            && !std::mem::replace(&mut self.plan.is_counted, true)
+        {
+            self.count_nodes(1);
+        }
+        let last = self.plan.wanted.unwrap_or(lpn.0);
         let more = self.wanted(lpn.0, last).count() as u64 - 1;
         let more = more * u64::from(self.parameters.entry_bytes);
         while self.bytes + self.cost(node) + more > self.parameters.cache.0 {
@@ -447,9 +489,6 @@ impl Map for Tpftl {
         ensure!(bytes <= self.parameters.cache.0, "{bytes} bytes do not fit");
         let known = self.entry_of.iter().filter(|entry| **entry != NONE).count();
         ensure!(known == held as usize, "{known} pages have {held} entries");
-        self.coldest.check(|node| {
-            let Node { heat, entries, .. } = self.nodes[node as usize];
-            (heat, entries)
-        })
+        self.coldest.check(|node| self.heat(node))
     }
 }

@@ -98,8 +98,9 @@ impl Twin {
         }
     }
 
-    pub(super) fn read(&mut self, lpn: u32) {
-        let was_there = self.look_up(lpn, 0);
+    /// Reads a page, after which `following` of its request come.
+    pub(super) fn read(&mut self, lpn: u32, following: u32) {
+        let was_there = self.look_up(lpn, following);
         self.counts.read_lookups += 1;
         self.counts.read_hits += u64::from(was_there);
     }

@@ -81,8 +81,12 @@ impl UnitTwin {
         }
     }
 
-    pub(super) fn read(&mut self, page: u32) {
-        self.of_units.read(page / self.unit_pages);
+    pub(super) fn read(&mut self, first: u32, length: u32) {
+        let last_unit = (first + length - 1) / self.unit_pages;
+        for page in first..first + length {
+            let unit = page / self.unit_pages;
+            self.of_units.read(unit, last_unit - unit);
+        }
     }
 
     pub(super) fn relocations(&self) -> u64 {

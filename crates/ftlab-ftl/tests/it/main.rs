@@ -8,6 +8,7 @@ mod faults;
 mod golden;
 mod golden_hybrid;
 mod placement_handles;
+mod public_maps;
 mod reclaim_groups;
 mod resume;
 mod wolf;

@@ -90,7 +90,7 @@ fn every_ftl_goes_on_as_if_nothing_had_happened() {
 }
 
 /// A cache of a quarter of the entries or less, with the choices of every parameter.
-const MAPS: [&str; 37] = [
+const MAPS: [&str; 38] = [
     "iu:size=1KiB",
     "iu:size=2KiB",
     "dftl:cache=1KiB",
@@ -118,6 +118,7 @@ const MAPS: [&str; 37] = [
     "tpftl:cache=1KiB",
     "tpftl:cache=1KiB,threshold=1",
     "tpftl:cache=1KiB,threshold=8",
+    "tpftl:cache=1KiB,order=last",
     "tpftl:cache=1KiB,entry-bytes=4",
     "tpftl:cache=1KiB,entry-bytes=12",
     "tpftl:cache=1KiB,node-bytes=0",

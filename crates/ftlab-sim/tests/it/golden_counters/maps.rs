@@ -6,12 +6,13 @@ use std::fmt::Write;
 const TABLE: &str = include_str!("../../data/golden_maps.txt");
 
 /// Every kind of map, as it is by default and otherwise.
-const MAPS: [&str; 10] = [
+const MAPS: [&str; 11] = [
     "dftl:cache=8KiB",
     "dftl:cache=8KiB,protected=0",
     "cdftl:cache=8KiB",
     "s-ftl:cache=8KiB",
     "tpftl:cache=8KiB",
+    "tpftl:cache=8KiB,order=last",
     "iu:size=16KiB",
     "dftl:cache=8KiB,hmb=16KiB",
     "s-ftl:cache=8KiB,hmb=8KiB",
