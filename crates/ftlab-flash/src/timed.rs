@@ -19,8 +19,8 @@
 //! # What waits for a map
 //! A map that does not fit into memory reads and writes its own pages first, if it has to, to tell where a page of the
 //! host is. If these are [awaited](Purpose::is_awaited), the next page that the host reads or writes starts when they are
-//! complete, whatever the rule. So does a unit of several pages, which is programmed as one: what is not written of it is
-//! read first, and the host waits for the program of its last page.
+//! complete, whatever the rule. So does a unit of several pages, which is programmed as one: what is not written of it
+//! is read first, and the host waits for the program of its last page.
 //!
 //! An erase starts when every copy before it is complete, since these may have been of its pages.
 //!

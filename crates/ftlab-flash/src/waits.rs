@@ -18,8 +18,8 @@ pub enum Wait {
     Buffer,
     /// In the queue of its tenant, before the drive took it.
     Queue,
-    /// Pages of a map that does not fit into memory, or of the rest of a unit: the LUN or the channel was busy with them,
-    /// or they had to be read first.
+    /// Pages of a map that does not fit into memory, or of the rest of a unit: the LUN or the channel was busy with
+    /// them, or they had to be read first.
     Map,
 }
 

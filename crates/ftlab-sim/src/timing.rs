@@ -261,8 +261,8 @@ facts! {
             table(Waits, 70, "erase", Known),
             report(Waits, 70, "erase", "The LUN erased, or a write waited for an erase", Known),
         ];
-        /// The LUN or channel was busy with pages of a map on flash or of the rest of a unit, or these had to be read first.
-        /// Results of earlier versions do not tell it.
+        /// The LUN or channel was busy with pages of a map on flash or of the rest of a unit, or these had to be read
+        /// first. Results of earlier versions do not tell it.
         @ #[serde(default)] #[schemars(!default)]
         map_ns: f64 = Millis(4), "ns", from "the clock" [
             table(Waits, 75, "map", Nonzero),

@@ -107,6 +107,12 @@ fn units_are_rewritten_in_whole_unless_a_request_covers_them() {
     // Batches cut requests anywhere.
     let again = run("iu:size=16KiB", "--json --interval 7").json();
     assert_eq!(again["runs"][0]["map"], *map);
+    // Time changes no count, wherever requests are cut.
+    for rest in ["", " --interval 7"] {
+        let timed = "--timing slc:channels=4,unit=request,priority=read-first --json";
+        let timed = run("iu:size=16KiB", &format!("{timed}{rest}")).json();
+        assert_eq!(timed["runs"][0]["map"], *map, "{rest}");
+    }
     for (mapping, message) in [
         (
             "iu:size=4KiB",
@@ -120,6 +126,22 @@ fn units_are_rewritten_in_whole_unless_a_request_covers_them() {
     ] {
         run(mapping, "").fails(2, &[message]);
     }
+}
+
+#[test]
+fn memory_of_the_host_saves_reads_of_translation_pages() {
+    let run = |rest: &str| {
+        Place::new()
+            .ftlab(&format!("run hotcold {SMALL} --ftl 2r++ --mapping dftl:cache=8KiB{rest}"))
+    };
+    let [none, some] = ["", ",hmb=64KiB"].map(|hmb| run(&format!("{hmb} --json")).json());
+    let [none, some] = [&none, &some].map(|json| &json["runs"][0]["map"]);
+    let of = |map: &serde_json::Value, name: &str| map[name].as_u64().unwrap();
+    assert_eq!(of(none, "host_reads"), 0);
+    assert_eq!(of(some, "reads") + of(some, "host_reads"), of(none, "reads"), "{some}");
+    assert_eq!(some["writes"], none["writes"]);
+    let table = run(",hmb=64KiB").stdout;
+    assert!(table.contains("from the") && !run("").stdout.contains("from the"), "{table}");
 }
 
 #[test]

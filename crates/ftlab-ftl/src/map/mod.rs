@@ -18,6 +18,9 @@
 //!
 //! What is in memory is decided by a `Map`, a file of its own; `paged.rs` carries it out. What an entry tells the place
 //! of is a page, or a unit of several (`units.rs`). An FTL whose map is in memory as a whole, by pages, has none of this.
+//!
+//! Translation pages can be in memory of the host, too (`hmb`), and are read from there. They are written to flash all
+//! the same, since the host may take its memory back.
 
 mod cdftl;
 mod coldest;

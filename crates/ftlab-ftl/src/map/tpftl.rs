@@ -107,7 +107,8 @@ struct Entry {
     is_changed: bool,
 }
 
-state!(Entry { used, links, page, is_changed } blank Self { used: 0, links: Links::NONE, page: NONE, is_changed: false });
+state!(Entry { used, links, page, is_changed }
+    blank Self { used: 0, links: Links::NONE, page: NONE, is_changed: false });
 
 impl Linked for Entry {
     #[inline]
