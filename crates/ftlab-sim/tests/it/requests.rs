@@ -265,6 +265,29 @@ fn with_one_lun_the_sum_of_all_operations_does_not_depend_on_their_order() {
 }
 
 #[test]
+fn with_one_lun_units_and_maps_take_the_time_of_their_pages() {
+    for mapping in ["iu:size=16KiB", "dftl:cache=16KiB,unit=8KiB", "tpftl:cache=4KiB,hmb=16KiB"] {
+        for priority in ["none", "femu", "read-first"] {
+            let timing =
+                format!("slc:transfer-us=5,unit=request,queue-depth=16,priority={priority}");
+            let mapping = mapping.parse().unwrap();
+            let change = |it: &mut Experiment| it.drive.mapping = mapping;
+            let run = run_with(&trace(), &timing, &["1r-greedy"], change).runs.remove(0);
+            let (of, map) = (time(&run).lun_seconds.clone(), run.map.clone().unwrap());
+            let [read, program] = [30e-6, 205e-6];
+            let alike = |seconds: f64, counted: f64| (seconds / counted - 1.0).abs() < 1e-9;
+            assert!(alike(of.host_writes, run.host_writes as f64 * program), "{priority}");
+            assert!(alike(of.relocations, run.relocations as f64 * (read + program)), "{priority}");
+            let (reads, programs) = (map.reads + map.rewrite_reads, map.writes + map.rewrites);
+            assert!(alike(of.others, reads as f64 * read + programs as f64 * program), "{map:?}");
+            let sum = of.host_writes + of.host_reads + of.relocations + of.erases + of.others;
+            let busy = time(&run).lun_busy_share[0] * time(&run).elapsed_seconds;
+            assert!(alike(busy, sum), "{priority}: {busy} s, not {sum}");
+        }
+    }
+}
+
+#[test]
 fn a_write_buffer_hides_programs_and_takes_rewrites_off_the_flash() {
     // Two pages of three are among sixteen.
     let mut random = 1_u64;
