@@ -146,7 +146,7 @@ impl Question {
         self.check()?;
         let runner = Runner::new(self, kept, on_run)?;
         self.check_empty(&runner)?;
-        let found = self.search(&runner, None, threads)?;
+        let found = self.search(&runner, threads)?;
         let mut drives = found.followed;
         let Some(first) = drives.first().cloned() else {
             let reason = lock(&runner.refused).clone();
@@ -171,7 +171,7 @@ impl Question {
         let bounds = self.bounds_of_all(&runner, &profiled, &drives[..as_good], threads)?;
         let refused = lock(&runner.refused).clone();
         let capacity = drives[0].candidate.capacity;
-        let verdict = self.verdict(&drives, threads, on_run)?;
+        let verdict = self.verdict(&runner, &drives, threads)?;
         Ok(Fit {
             verdict,
             left_out: self.left_out(&runner, threads)?,

@@ -103,7 +103,7 @@ impl Question {
         let noise = Noise::of(others.iter().chain([best]));
         let own = &best.candidate;
         let closely = |tried: &[Candidate]| self.try_closely(runner, best, tried, &noise, threads);
-        let centres = self.centres(runner, best, threads)?;
+        let centres = self.centres(runner, best, &noise, threads)?;
         let tried: Vec<Candidate> =
             centres.iter().flat_map(|centre| self.around(centre, best)).collect();
         let mut all = closely(&tried)?;
@@ -172,11 +172,11 @@ impl Question {
         as_good: &[Trial],
         threads: usize,
     ) -> Result<Bounds, ExperimentsError> {
+        let (best, noise) = (&profiled.best, &profiled.noise);
         let mut resized = Vec::new();
         for other in &as_good[1..] {
-            resized.extend(self.centres(runner, other, threads)?);
+            resized.extend(self.centres(runner, other, noise, threads)?);
         }
-        let (best, noise) = (&profiled.best, &profiled.noise);
         let tried = self.try_closely(runner, best, &resized, noise, threads)?;
         let within = tried.iter().filter(|own| own.is_whole).map(|own| &own.trial);
         let within = within.filter(|trial| noise.beyond(trial, best) <= 1.0);
@@ -189,23 +189,29 @@ impl Question {
         &self,
         runner: &Runner<'_>,
         best: &Trial,
+        noise: &Noise,
         threads: usize,
     ) -> Result<Vec<Candidate>, ExperimentsError> {
         let own = &best.candidate;
         let schedules = if self.tries_gradual { schedules() } else { vec![own.gc.clone()] };
-        let others = schedules.into_iter().flat_map(|gc| {
-            // What is gradual may stand for units of another size, and the other way round.
-            let is_resized = gc == own.gc || gc == GcSchedule::Foreground.to_string();
-            let scheduled = Candidate { gc, ..own.clone() };
-            let sizes = self.sizes().filter(|pages| is_resized && *pages != own.pages_per_block);
-            let mut all: Vec<_> = sizes.map(|pages| self.with_units(&scheduled, pages)).collect();
-            all.push(scheduled);
-            all
-        });
-        let others: Vec<Candidate> =
-            others.filter(|other| other != own && self.has_room(other)).collect();
-        let matched = matched(runner, &self.whole(None), &others, threads)?;
-        let matched = matched.into_iter().map(|trial| trial.candidate);
+        let whole = self.whole(None);
+        let scheduled = |gc: &String| Candidate { gc: gc.clone(), ..own.clone() };
+        let others = schedules.iter().map(scheduled);
+        let others = others.filter(|other| other != own && self.has_room(other));
+        let mut found = matched(runner, &whole, &others.collect::<Vec<_>>(), threads)?;
+        // What is gradual may stand for units of another size, and the other way round.
+        let plain = GcSchedule::Foreground.to_string();
+        let resized = schedules.iter().filter(|gc| **gc == own.gc || **gc == plain);
+        let firsts: Vec<Trial> =
+            resized.map(|gc| Trial { candidate: scheduled(gc), ..best.clone() }).collect();
+        let other = |first: &Trial, pages| {
+            let other = self.with_units(&first.candidate, pages);
+            (pages != own.pages_per_block && self.has_room(&other)).then_some(other)
+        };
+        let is_far =
+            |other: &Trial, _: &Trial| other.mean_square() > noise.hopeless(best, &other.candidate);
+        found.extend(self.matched_in_sizes((runner, &whole), &firsts, other, is_far, threads)?);
+        let matched = found.into_iter().map(|trial| trial.candidate);
         Ok(std::iter::once(own.clone()).chain(matched).collect())
     }
 

@@ -85,6 +85,14 @@ pub(super) struct Held {
     pub(super) beside: f64,
 }
 
+impl Held {
+    /// The mean of the squares of how far its intervals are off.
+    pub(super) fn mean_square(&self) -> f64 {
+        let squares: f64 = self.residuals.iter().map(|off| off * off).sum();
+        squares / self.residuals.len().max(1) as f64 / self.beside.powi(2)
+    }
+}
+
 impl Trial {
     /// The logarithm of what it writes beside the host, as a multiple of what was measured, on average.
     pub(super) fn excess(&self) -> f64 {

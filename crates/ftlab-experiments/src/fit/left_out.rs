@@ -1,7 +1,8 @@
-//! How well a fit predicts what it was not made with: each series by a fit of the others.
+//! How well a fit predicts what it was not made with: each series by a fit of the others. That begins with all FTLs, as any
+//! fit does, and has fewer steps.
 
 use super::question::Question;
-use super::runner::{Runner, SEEDS};
+use super::runner::{Bar, Runner, SEEDS};
 use crate::error::ExperimentsError;
 use serde::Serialize;
 
@@ -109,11 +110,11 @@ impl Question {
         index: usize,
         threads: usize,
     ) -> Result<Option<LeftOut>, ExperimentsError> {
-        let found = self.search(runner, Some(index), threads)?;
-        let Some(best) = found.followed.first() else { return Ok(None) };
+        let Some(best) = self.search_others(runner, index, threads)? else { return Ok(None) };
         let candidate = &best.candidate;
         let overhead = runner.overhead(&self.whole(Some(index)), candidate.capacity);
-        let trial = runner.trial_with(candidate, &self.whole(None), SEEDS, overhead)?;
+        let all = self.whole(None);
+        let trial = runner.trial_with(candidate, (&all, SEEDS), overhead, &Bar::NONE)?;
         let series = &self.series[index];
         let measured = runner.in_pages(index, &series.measured, candidate.capacity);
         let skip = measured.skipped_by(&series.measured, series.skip * candidate.capacity as f64);

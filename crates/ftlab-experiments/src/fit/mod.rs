@@ -18,6 +18,7 @@ mod bounds;
 mod counters;
 mod drive;
 mod in_pages;
+mod known;
 mod left_out;
 mod noise;
 mod overhead;

@@ -11,7 +11,7 @@
 //! less the chance of the seeds' mean. A drive of large units has to be off by more than one of small units. One that is off
 //! by less than it should is no better for that: q / s is 1 at least.
 
-use super::drive::Trial;
+use super::drive::{Candidate, Trial};
 use super::runner::SEEDS;
 
 /// The 95% quantile of chi-square with one degree of freedom.
@@ -87,9 +87,12 @@ impl Noise {
         best.mean_square() + variance * most
     }
 
-    /// The least mean square of one run of a candidate that is beyond the bounds for sure, if chance of an interval is so much.
-    pub(super) fn hopeless(&self, best: &Trial, chance: f64) -> f64 {
-        2.0 * self.square_most(best) + 6.0 * chance
+    /// The least mean square of one run of a candidate that is beyond the bounds for sure.
+    pub(super) fn hopeless(&self, best: &Trial, candidate: &Candidate) -> f64 {
+        // The fewer units, the more of chance is seen.
+        let fewer =
+            f64::from(candidate.pages_per_block) / f64::from(best.candidate.pages_per_block);
+        2.0 * self.square_most(best) + 6.0 * best.chance * fewer.max(1.0)
     }
 }
 
@@ -104,7 +107,6 @@ fn independent(residuals: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::drive::{Candidate, Trial};
     use super::super::series::Distance;
     use super::*;
 

@@ -62,13 +62,15 @@ const LEAST_BESIDE: f64 = 0.1;
 
 /// Pages of a unit on the larger of two sizes, at least: over the beginning of a series, and over all of it, where drives are
 /// held against each other more closely.
-const UNIT_PAGES: (u32, u32) = (128, 256);
+pub(super) const UNIT_PAGES: (u32, u32) = (128, 256);
 
 /// How large a drive is simulated, and how much of which series it is held against.
 pub(super) struct Extent<'a> {
     pub(super) pages: u32,
     /// Whether drives are as small as `pages` says, and stand for the real one as they are.
     pub(super) is_rough: bool,
+    /// Whether it is the beginning of each series, which tells drives apart roughly.
+    pub(super) is_beginning: bool,
     /// Pages of a unit on the larger of two sizes that are simulated, at least.
     pub(super) unit_pages: u32,
     /// Of each series, how much of it; nothing of one that is left out.
@@ -87,7 +89,7 @@ impl Question {
     /// All of the series, but for one that is left out.
     pub(super) fn whole(&self, left_out: Option<usize>) -> Extent<'_> {
         let all = self.extent(self.pages, left_out, |series| Cow::Borrowed(&series.measured));
-        Extent { unit_pages: UNIT_PAGES.1, ..all }
+        Extent { unit_pages: UNIT_PAGES.1, is_beginning: false, ..all }
     }
 
     /// The beginning of each series after what is skipped, on a drive of `pages`: enough to tell what need not be
@@ -113,7 +115,8 @@ impl Question {
     ) -> Extent<'a> {
         let all = self.series.iter().enumerate();
         let measured = all.map(|(index, own)| (Some(index) != left_out).then(|| of(own))).collect();
-        Extent { pages, is_rough: false, unit_pages: UNIT_PAGES.0, measured }
+        let (is_rough, is_beginning) = (false, true);
+        Extent { pages, is_rough, is_beginning, unit_pages: UNIT_PAGES.0, measured }
     }
 
     /// What distances are shares of, at least: nothing if there is one series.

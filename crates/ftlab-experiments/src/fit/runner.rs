@@ -2,6 +2,7 @@
 
 use super::drive::{Candidate, Held, OfSeries, Together, Trial, together};
 use super::in_pages::InPages;
+use super::known::Known;
 use super::overhead::overhead;
 use super::question::{Extent, Question, Series};
 use super::scale::{self, scales};
@@ -17,15 +18,14 @@ use ftlab_sim::{
 use ftlab_spec::Share;
 use ftlab_trace::Contents;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 /// Intervals of a drive write in which relocations are counted, at least.
 const INTERVALS: u64 = 64;
 
-/// Intervals of the simulation in the shortest of the series.
+/// Intervals of the simulation in a short one of the series.
 const FINER: f64 = 4.0;
 
 /// Runs with seeds of their own of drives that are held against each other closely.
@@ -45,22 +45,55 @@ pub(super) struct Runner<'a> {
     contents: Contents,
     /// What was measured, in pages.
     in_pages: Vec<InPages>,
-    kept: Mutex<Option<Kept<Candidate, Written>>>,
-    /// By series, drive and seed; what a longer run wrote is what a shorter one would have.
-    known: Mutex<HashMap<String, Written>>,
+    /// Of each capacity, the most that a drive may amplify before it is given up: under any series, so that it does not
+    /// depend on which.
+    most: Vec<(u64, f64)>,
     /// Why a candidate could not be run: the first reason.
     pub(super) refused: Mutex<Option<String>>,
-    ran: Mutex<usize>,
+    pub(super) ran: Arc<Ran<'a>>,
+}
+
+/// What was run, of this question and of others like it.
+pub(super) struct Ran<'a> {
+    kept: Mutex<Option<Kept<Candidate, Written>>>,
+    /// What a longer run wrote is what a shorter one would have.
+    pub(super) known: Known,
+    count: Mutex<usize>,
     on_run: &'a (dyn Fn(usize) + Sync),
 }
 
 /// One run: of a candidate under a series, with a number of pages and a seed.
+#[derive(Clone, Copy)]
 struct Run<'a> {
     candidate: &'a Candidate,
     index: usize,
     pages: u32,
     drive_writes: f64,
     seed: u64,
+    /// Whether two other drives may tell what it writes.
+    may_be_told: bool,
+}
+
+/// How much a run counts, and what came of it.
+type WeighedRun = (f64, Arc<Written>);
+
+/// How near a candidate has to come; as soon as it cannot any more, it is not run under the other series.
+pub(super) struct Bar {
+    mean_square: f64,
+    /// Series in their order: those first that leave the most.
+    first: Vec<usize>,
+}
+
+impl Bar {
+    pub(super) const NONE: Self = Self { mean_square: f64::INFINITY, first: Vec::new() };
+
+    /// Nearer than this.
+    fn of(best: &Trial) -> Self {
+        let mut series: Vec<_> = best.series.iter().collect();
+        series.sort_by(|a, b| b.distance.rms.total_cmp(&a.distance.rms));
+        let first = series.into_iter().map(|own| own.index).collect();
+        Self { mean_square: best.distance.rms.powi(2), first }
+    }
 }
 
 /// What came of a candidate under a series.
@@ -79,19 +112,32 @@ impl<'a> Runner<'a> {
         kept: Option<Kept<Candidate, Written>>,
         on_run: &'a (dyn Fn(usize) + Sync),
     ) -> Result<Self, ExperimentsError> {
+        let (kept, known, count) = (Mutex::new(kept), Known::default(), Mutex::default());
+        Self::knowing(question, Arc::new(Ran { kept, known, count, on_run }))
+    }
+
+    /// Of a question about the same series, which may be under other workloads or of another capacity.
+    pub(super) fn knowing(
+        question: &'a Question,
+        ran: Arc<Ran<'a>>,
+    ) -> Result<Self, ExperimentsError> {
         let contents = Contents::of_user();
         let identities = question.series.iter().map(|series| identity(series, &contents));
         let in_pages = question.series.iter().map(|series| InPages::new(question, series));
+        let in_pages: Vec<InPages> = in_pages.collect::<Result<_, _>>()?;
+        let most = |capacity: u64| {
+            let all = question.series.iter().zip(&in_pages);
+            let all = all.map(|(series, own)| own.of(&series.measured, capacity).waf_max());
+            1.0 + GIVEN_UP * (all.fold(1.0, f64::max) - 1.0)
+        };
         Ok(Self {
             question,
             identities: identities.collect::<Result<_, _>>()?,
-            in_pages: in_pages.collect::<Result<_, _>>()?,
+            most: question.capacities.iter().map(|&capacity| (capacity, most(capacity))).collect(),
+            in_pages,
             contents,
-            kept: Mutex::new(kept),
-            known: Mutex::default(),
             refused: Mutex::default(),
-            ran: Mutex::default(),
-            on_run,
+            ran,
         })
     }
 
@@ -125,20 +171,38 @@ impl<'a> Runner<'a> {
         seeds: u64,
     ) -> Result<Option<Trial>, ExperimentsError> {
         let overhead = self.overhead(extent, candidate.capacity);
-        self.trial_with(candidate, extent, seeds, overhead)
+        self.trial_with(candidate, (extent, seeds), overhead, &Bar::NONE)
     }
 
-    /// What comes of a candidate that writes so much beside.
-    pub(super) fn trial_with(
+    /// What comes of a candidate with one seed, if it is nearer than `best`.
+    pub(super) fn nearer(
         &self,
         candidate: &Candidate,
         extent: &Extent<'_>,
-        seeds: u64,
-        overhead: f64,
+        best: &Trial,
     ) -> Result<Option<Trial>, ExperimentsError> {
-        let mut held = Vec::new();
+        let overhead = self.overhead(extent, candidate.capacity);
+        let trial = self.trial_with(candidate, (extent, 1), overhead, &Bar::of(best))?;
+        Ok(trial.filter(|trial| trial.distance.rms < best.distance.rms))
+    }
+
+    /// What comes of a candidate that writes so much beside; none if it does not get over the bar.
+    pub(super) fn trial_with(
+        &self,
+        candidate: &Candidate,
+        (extent, seeds): (&Extent<'_>, u64),
+        overhead: f64,
+        bar: &Bar,
+    ) -> Result<Option<Trial>, ExperimentsError> {
+        let mut held: Vec<Held> = Vec::new();
         let mut size = None;
-        for (index, measured) in extent.included() {
+        let mut series: Vec<_> = extent.included().collect();
+        series.sort_by_key(|(index, _)| bar.first.iter().position(|first| first == index));
+        for (index, measured) in series.iter().copied() {
+            let squares: f64 = held.iter().map(Held::mean_square).sum();
+            if squares > bar.mean_square * series.len() as f64 {
+                return Ok(None);
+            }
             let base = &self.series(index).base;
             // A trace is the same with every seed.
             let seeds = if base.workload.is_generator() { seeds } else { 1 };
@@ -147,9 +211,15 @@ impl<'a> Runner<'a> {
             let mut share_of_real = 1.0;
             for number in 0..seeds {
                 let seed = base.seed.wrapping_add(number);
-                let Some(runs) = self.runs(candidate, extent, (index, measured), seed)? else {
-                    return Ok(None);
+                let run = Run {
+                    candidate,
+                    index,
+                    pages: 0,
+                    drive_writes: 0.0,
+                    seed,
+                    may_be_told: seeds == 1,
                 };
+                let Some(runs) = self.runs(&run, extent, measured)? else { return Ok(None) };
                 size.get_or_insert((runs[0].1.op_ratio, runs[0].1.blocks));
                 curves.push(Curve::new(&runs));
                 sizes.resize_with(runs.len(), Vec::new);
@@ -162,6 +232,7 @@ impl<'a> Runner<'a> {
             held.push(self.held(candidate, (index, measured), &simulated, overhead));
         }
         let Some((op_ratio, units)) = size else { return Ok(None) };
+        held.sort_by_key(|own| own.of.index);
         let Together { distance, residuals, chance, simulated, quiet } = together(&held);
         Ok(Some(Trial {
             candidate: candidate.clone(),
@@ -181,23 +252,24 @@ impl<'a> Runner<'a> {
     /// Runs of a candidate under a series, with their weights: none if one cannot be run, or is given up.
     fn runs(
         &self,
-        candidate: &Candidate,
+        run: &Run<'_>,
         extent: &Extent<'_>,
-        (index, measured): (usize, &Measured),
-        seed: u64,
-    ) -> Result<Option<Vec<(f64, Written)>>, ExperimentsError> {
-        let measured = self.in_pages(index, measured, candidate.capacity);
+        measured: &Measured,
+    ) -> Result<Option<Vec<WeighedRun>>, ExperimentsError> {
+        let candidate = run.candidate;
+        let measured = self.in_pages(run.index, measured, candidate.capacity);
         let drive_writes = measured.host_bytes() / candidate.capacity as f64;
         let mut runs = Vec::new();
         for (weight, pages) in scales(self.question, candidate, extent) {
-            let run = Run { candidate, index, pages, drive_writes, seed };
-            let Some(written) = self.known_or_run(&run)? else { return Ok(None) };
+            let Some(written) = self.known_or_run(&Run { pages, drive_writes, ..*run })? else {
+                return Ok(None);
+            };
             runs.push((weight, written));
         }
         Ok(Some(runs))
     }
 
-    fn known_or_run(&self, run: &Run<'_>) -> Result<Option<Written>, ExperimentsError> {
+    fn known_or_run(&self, run: &Run<'_>) -> Result<Option<Arc<Written>>, ExperimentsError> {
         match self.prepared_or_run(run) {
             Ok(written) => Ok(Some(written).filter(|written| !written.given_up)),
             Err(ExperimentsError::Sim(error @ (SimError::Stopped | SimError::Changed { .. }))) => {
@@ -212,21 +284,27 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn prepared_or_run(&self, run: &Run<'_>) -> Result<Written, ExperimentsError> {
+    fn prepared_or_run(&self, run: &Run<'_>) -> Result<Arc<Written>, ExperimentsError> {
+        let Candidate { ftl, capacity, op_ratio, pages_per_block, reserve, gc } = run.candidate;
+        let Run { index, pages, drive_writes, seed, .. } = *run;
+        let workload = self.series(index).base.workload.name();
+        let most = self.most(*capacity);
+        let of = format!("{index} {workload} {ftl} {capacity} {seed} up to {most}");
+        let kind = format!("{of} {pages_per_block} {reserve} {gc} {pages}");
+        let known = &self.ran.known;
+        let between = || known.between(&kind, *op_ratio, drive_writes).filter(|_| run.may_be_told);
+        if let Some(written) = known.of(&kind, *op_ratio, drive_writes).or_else(between) {
+            return Ok(written);
+        }
         let experiment = self.experiment(run)?;
         let is_stopped = || self.question.stop.load(Ordering::Relaxed);
         let prepared = when_it_fits(is_stopped, || experiment.prepare())?;
-        // Over-provisioning is in whole blocks: neighbours may be the same drive.
-        let Candidate { ftl, capacity, .. } = run.candidate;
-        let (index, seed) = (run.index, run.seed);
-        let name = format!("{index} {ftl} {capacity} {:?} {seed}", prepared.config().drive);
-        if let Some(known) = lock(&self.known).get(&name)
-            && (known.given_up || known.covers(run.drive_writes))
-        {
-            return Ok(known.clone());
-        }
-        let written = self.written(run, &experiment, prepared)?;
-        lock(&self.known).insert(name, written.clone());
+        let drive = format!("{of} {:?}", prepared.config().drive);
+        let written = match known.of_drive(&drive, drive_writes) {
+            Some(written) => written,
+            None => Arc::new(self.written(run, &experiment, prepared)?),
+        };
+        known.put(&kind, *op_ratio, drive, &written);
         Ok(written)
     }
 
@@ -290,13 +368,10 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The most that a drive may amplify before it is given up: under any series, so that it does not depend on which.
+    /// The most that a drive may amplify before it is given up.
     fn most(&self, capacity: u64) -> f64 {
-        let all = self.question.series.iter().enumerate();
-        let largest = all
-            .map(|(index, series)| self.in_pages(index, &series.measured, capacity).waf_max())
-            .fold(1.0, f64::max);
-        1.0 + GIVEN_UP * (largest - 1.0)
+        let of = self.most.iter().find(|(own, _)| *own == capacity);
+        of.map_or(f64::INFINITY, |(_, most)| *most)
     }
 
     fn written(
@@ -313,7 +388,7 @@ impl<'a> Runner<'a> {
         if experiment.workload != series.base.workload {
             own = own.with(&format!("of {} bytes", candidate.capacity));
         }
-        if let Some(written) = lock(&self.kept).as_ref().and_then(|kept| kept.get(&own)) {
+        if let Some(written) = lock(&self.ran.kept).as_ref().and_then(|kept| kept.get(&own)) {
             return Ok(written);
         }
         let drive = prepared.config().drive.clone();
@@ -338,12 +413,12 @@ impl<'a> Runner<'a> {
             relocated: relocated.unwrap_or_default(),
             given_up,
         };
-        if let Some(kept) = lock(&self.kept).as_mut() {
+        if let Some(kept) = lock(&self.ran.kept).as_mut() {
             kept.put(&own, candidate, &written)?;
         }
-        let mut ran = lock(&self.ran);
-        *ran += 1;
-        (self.on_run)(*ran);
+        let mut count = lock(&self.ran.count);
+        *count += 1;
+        (self.ran.on_run)(*count);
         Ok(written)
     }
 
@@ -354,8 +429,8 @@ impl<'a> Runner<'a> {
         // Page writes of the drive that is simulated, for bytes of the host.
         let writes = |bytes: f64| bytes / capacity * f64::from(pages);
         let measured = self.in_pages(run.index, &series.measured, candidate.capacity);
-        let shortest = writes(measured.shortest()) / FINER;
-        let interval = (u64::from(pages) / INTERVALS).min(shortest as u64).max(1);
+        let short = writes(measured.short()) / FINER;
+        let interval = (u64::from(pages) / INTERVALS).min(short as u64).max(1);
         let mut experiment = Experiment {
             ftls: vec![candidate.ftl.parse()?],
             length: Length::DriveWrites(run.drive_writes),

@@ -16,6 +16,10 @@ use super::question::{Extent, Question};
 /// How much smaller the other is.
 const SMALLER: u32 = 4;
 
+/// Pages of a large drive. Over the beginning of a series, drives are no larger, even if their units then have fewer pages than
+/// they should.
+pub(super) const LARGE: u64 = 524_288;
+
 /// How many times less that is off then: fitted.
 const LESS_OFF: f64 = 3.0;
 
@@ -33,7 +37,9 @@ pub(super) fn scales(
         return vec![(1.0, within(extent.pages.into(), real))];
     }
     let units = u64::from(question.pages / candidate.pages_per_block.max(1));
-    let pages = within((units * u64::from(extent.unit_pages)).max(extent.pages.into()), real);
+    let most = if extent.is_beginning { LARGE } else { u64::MAX };
+    let wanted = (units * u64::from(extent.unit_pages)).min(most).max(extent.pages.into());
+    let pages = within(wanted, real);
     if u64::from(pages) >= real {
         return vec![(1.0, pages)];
     }

@@ -4,8 +4,9 @@
 
 use super::drive::{Candidate, Closely, Trial};
 use super::noise::Noise;
-use super::question::{Extent, Question};
+use super::question::{Extent, Question, UNIT_PAGES};
 use super::runner::{Runner, SEEDS};
+use super::scale::LARGE;
 use crate::error::ExperimentsError;
 use crate::parallel::parallel;
 use ftlab_ftl::page::GcSchedule;
@@ -24,6 +25,11 @@ const UNITS: u32 = 1024;
 /// FTLs that are tried with units of every size: those within this factor of the best, in order, no fewer and no more than
 /// these.
 const SIZED: (f64, usize, usize) = (3.0, 5, 12);
+
+/// FTLs that are tried with units of every size, and drives that are looked at over the whole series, if one is left out;
+/// and how many of these are run with several seeds.
+const OTHERS: (f64, usize, usize) = (2.0, 3, 5);
+const CLOSELY: usize = 3;
 
 /// Drives that are looked at over the whole series, of whatever FTL; the best of each FTL is followed step by step.
 const FOLLOWED: (f64, usize, usize) = (1.5, 5, 10);
@@ -163,10 +169,7 @@ impl Question {
         };
         let rounds = [(&beginning, 1, begun.max(1.0)), (&whole, 1, 1.0), (&whole, SEEDS, 1.0)];
         let trials = parallel(threads, candidates, |candidate| {
-            // The fewer units, the more of chance is seen.
-            let fewer =
-                f64::from(candidate.pages_per_block) / f64::from(best.candidate.pages_per_block);
-            let hopeless = noise.hopeless(best, best.chance * fewer.max(1.0));
+            let hopeless = noise.hopeless(best, candidate);
             let mut last = None;
             for (extent, seeds, more) in rounds {
                 let Some(trial) = runner.trial(candidate, extent, seeds)? else { return Ok(None) };
@@ -183,33 +186,17 @@ impl Question {
         Ok(trials?.into_iter().flatten().collect())
     }
 
-    /// Searches, on `threads`, without the series that is left out.
+    /// Searches, on `threads`.
     pub(super) fn search(
         &self,
         runner: &Runner<'_>,
-        left_out: Option<usize>,
         threads: usize,
     ) -> Result<Found, ExperimentsError> {
-        let (whole, beginning) = (self.whole(left_out), self.beginning(self.pages, left_out));
-        let starts = self.starts(runner, left_out, threads)?;
-        let mut trials = matched(runner, &beginning, &starts, threads)?;
-        let ftls = best_of_each(trials.clone(), &[]);
-        let sized = ftls[..near(&ftls, SIZED)].iter().flat_map(|best| {
-            let own = &best.candidate;
-            let others = self.sizes().filter(|pages| *pages != own.pages_per_block);
-            others.map(|pages| self.with_units(own, pages)).filter(|other| other.op_ratio > 0.0)
-        });
-        trials.extend(matched(runner, &beginning, &sized.collect::<Vec<_>>(), threads)?);
-        trials.sort_by(by_distance);
+        let whole = self.whole(None);
+        let mut trials = self.begun(runner, None, SIZED, threads)?;
         let mut left = trials.split_off(near(&trials, FOLLOWED));
         let begun_rms = trials.first().map_or(0.0, |best| best.distance.rms);
-        let starts: Vec<_> = trials.into_iter().map(|trial| trial.candidate).collect();
-        let mut followed = best_of_each(matched(runner, &whole, &starts, threads)?, &[]);
-        if self.tries_gradual {
-            let starts = gradual(&followed[..near(&followed, GRADUAL)]);
-            followed.extend(matched(runner, &whole, &starts, threads)?);
-            followed = best_of_each(followed, &[]);
-        }
+        let followed = self.followed(runner, &whole, trials, threads)?;
         let walkers = followed.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
         let walked = self.walked(runner, &whole, walkers, threads)?;
         // Others may be as good; looking for them is not worth these steps.
@@ -226,14 +213,20 @@ impl Question {
         let mut trials: Vec<Trial> =
             try_each(runner, &whole, &all, SEEDS, threads)?.into_iter().flatten().collect();
         trials.sort_by(by_distance);
-        let with_all: Vec<Candidate> = trials[..near(&trials, RESIZED)]
+        let firsts = trials[..near(&trials, RESIZED)].to_vec();
+        let other = |best: &Trial, pages| {
+            let other = self.resized(&best.candidate, pages);
+            other.filter(|_| !is_too_coarse(best, pages))
+        };
+        let with_all: Vec<Candidate> = firsts
             .iter()
             .flat_map(|best| self.sizes().map(move |pages| (best, pages)))
-            .filter(|(best, pages)| !is_too_coarse(best, *pages))
-            .filter_map(|(best, pages)| self.resized(&best.candidate, pages))
+            .filter_map(|(best, pages)| other(best, pages))
             .collect();
-        let resized = matched_closely(runner, &whole, &with_all, threads)?;
-        trials.extend(resized);
+        let resized =
+            self.matched_in_sizes((runner, &whole), &firsts, other, is_no_nearer, threads)?;
+        let resized: Vec<Candidate> = resized.into_iter().map(|trial| trial.candidate).collect();
+        trials.extend(try_each(runner, &whole, &resized, SEEDS, threads)?.into_iter().flatten());
         // Units tell by chance how large they are, whatever the FTL: the others are tried with those of the likeliest.
         let noise = Noise::of(trials.iter());
         let likeliest = trials.iter().min_by(|a, b| noise.likelier(a, b));
@@ -265,6 +258,71 @@ impl Question {
         Ok(Found { left: best_of_each(left, &followed), followed })
     }
 
+    /// The best drive without a series that is left out, found with fewer steps: units in powers of two, and drives are
+    /// not run again that lie between those that were.
+    pub(super) fn search_others(
+        &self,
+        runner: &Runner<'_>,
+        left_out: usize,
+        threads: usize,
+    ) -> Result<Option<Trial>, ExperimentsError> {
+        runner.ran.known.tell_between();
+        let whole = self.whole(Some(left_out));
+        let mut trials = self.begun(runner, Some(left_out), OTHERS, threads)?;
+        trials.truncate(near(&trials, OTHERS));
+        let followed = self.followed(runner, &whole, trials, threads)?;
+        let closely = followed.iter().take(CLOSELY).map(|own| own.candidate.clone());
+        let closely: Vec<Candidate> = closely.collect();
+        let trials = try_each(runner, &whole, &closely, SEEDS, threads)?;
+        let trials: Vec<Trial> = trials.into_iter().flatten().collect();
+        let noise = Noise::of(trials.iter());
+        Ok(trials.into_iter().min_by(|a, b| noise.likelier(a, b)))
+    }
+
+    /// Drives over the beginning of each series, best first: every FTL with the over-provisioning with which it writes as
+    /// much as was measured, and the best of them with units of every size.
+    fn begun(
+        &self,
+        runner: &Runner<'_>,
+        left_out: Option<usize>,
+        in_sizes: (f64, usize, usize),
+        threads: usize,
+    ) -> Result<Vec<Trial>, ExperimentsError> {
+        let beginning = self.beginning(self.pages, left_out);
+        let starts = self.starts(runner, left_out, threads)?;
+        let mut trials = matched(runner, &beginning, &starts, threads)?;
+        let ftls = best_of_each(trials.clone(), &[]);
+        let other = |best: &Trial, pages| {
+            let other = self.with_units(&best.candidate, pages);
+            (pages != best.candidate.pages_per_block && other.op_ratio > 0.0).then_some(other)
+        };
+        let firsts = &ftls[..near(&ftls, in_sizes)];
+        let sized =
+            self.matched_in_sizes((runner, &beginning), firsts, other, is_no_nearer, threads)?;
+        trials.extend(sized);
+        trials.sort_by(by_distance);
+        Ok(trials)
+    }
+
+    /// The best of each FTL, best first, with the over-provisioning with which it writes as much as was measured in all of
+    /// the series; the best of them with gradual collection as well.
+    fn followed(
+        &self,
+        runner: &Runner<'_>,
+        whole: &Extent<'_>,
+        trials: Vec<Trial>,
+        threads: usize,
+    ) -> Result<Vec<Trial>, ExperimentsError> {
+        let starts: Vec<_> = trials.into_iter().map(|trial| trial.candidate).collect();
+        let mut followed = best_of_each(matched(runner, whole, &starts, threads)?, &[]);
+        if self.tries_gradual {
+            let starts = gradual(&followed[..near(&followed, GRADUAL)]);
+            followed.extend(matched(runner, whole, &starts, threads)?);
+            followed = best_of_each(followed, &[]);
+        }
+        Ok(followed)
+    }
+
     /// Continues by more and less over-provisioning, and larger and smaller units, in ever smaller steps.
     fn walked(
         &self,
@@ -275,13 +333,17 @@ impl Question {
     ) -> Result<Vec<Candidate>, ExperimentsError> {
         while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
             let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
-            let tried: Vec<Candidate> = walking.flat_map(|own| own.neighbours(self)).collect();
-            let mut trials = try_each(runner, extent, &tried, 1, threads)?.into_iter();
+            let tried: Vec<(&Trial, Candidate)> = walking
+                .flat_map(|own| own.neighbours(self).map(|neighbour| (&own.best, neighbour)))
+                .collect();
+            let trials = parallel(threads, &tried, |(best, own)| runner.nearer(own, extent, best));
+            let trials: Result<Vec<_>, ExperimentsError> = trials.into_iter().collect();
+            let mut trials = trials?.into_iter();
             for walker in walkers.iter_mut().filter(|walker| walker.step >= OP_STEP.1) {
                 let own = trials.by_ref().take(Walker::NEIGHBOURS).flatten();
                 match own.min_by(by_distance) {
-                    Some(trial) if by_distance(&trial, &walker.best).is_lt() => walker.best = trial,
-                    _ => walker.step /= 2.0,
+                    Some(nearer) => walker.best = nearer,
+                    None => walker.step /= 2.0,
                 }
             }
         }
@@ -342,6 +404,57 @@ impl Question {
         let starts = self.starts(runner, None, threads)?;
         let found = matched(runner, &self.beginning(self.pages, None), &starts, threads)?;
         Ok(found.into_iter().min_by(by_distance))
+    }
+
+    /// Whether a drive has so many units that it takes long to run.
+    fn is_large(&self, own: &Candidate) -> bool {
+        let units = u64::from(self.pages / own.pages_per_block);
+        units * u64::from(UNIT_PAGES.1) >= LARGE
+    }
+
+    /// Drives like these with units of other sizes, each with the over-provisioning with which it writes as much as was
+    /// measured. Large ones are left out that are far from the nearest of their line, and those with more units yet.
+    pub(super) fn matched_in_sizes(
+        &self,
+        (runner, extent): (&Runner<'_>, &Extent<'_>),
+        firsts: &[Trial],
+        other: impl Fn(&Trial, u32) -> Option<Candidate>,
+        is_far: impl Fn(&Trial, &Trial) -> bool,
+        threads: usize,
+    ) -> Result<Vec<Trial>, ExperimentsError> {
+        let line = |first: &Trial| {
+            let others = self.sizes().filter_map(|pages| other(first, pages));
+            let (large, small): (Vec<_>, Vec<_>) = others.partition(|own| self.is_large(own));
+            (first.clone(), small, large)
+        };
+        let mut lines: Vec<(Trial, Vec<Candidate>, Vec<Candidate>)> =
+            firsts.iter().map(line).collect();
+        let mut found = Vec::new();
+        loop {
+            let mut next: Vec<(usize, Candidate)> = Vec::new();
+            for (at, (_, small, large)) in lines.iter_mut().enumerate() {
+                // The fewest units first.
+                let own = if small.is_empty() { large.pop() } else { None };
+                next.extend(small.drain(..).chain(own).map(|own| (at, own)));
+            }
+            if next.is_empty() {
+                return Ok(found);
+            }
+            let starts: Vec<Candidate> = next.iter().map(|(_, other)| other.clone()).collect();
+            let trials = matched_each(runner, extent, &starts, threads)?;
+            for ((at, start), trial) in next.into_iter().zip(trials) {
+                let (nearest, _, large) = &mut lines[at];
+                let Some(trial) = trial else { continue };
+                if self.is_large(&start) && is_far(&trial, nearest) {
+                    large.clear();
+                    continue;
+                }
+                if by_distance(&trial, nearest).is_lt() {
+                    *nearest = trial.clone();
+                }
+                found.push(trial);
+            }
+        }
     }
 
     /// A candidate with units of another size; none if they are about as large as its own, or too large.
@@ -407,9 +520,18 @@ pub(super) fn matched(
     starts: &[Candidate],
     threads: usize,
 ) -> Result<Vec<Trial>, ExperimentsError> {
+    Ok(matched_each(runner, extent, starts, threads)?.into_iter().flatten().collect())
+}
+
+/// The same, with nothing for those that could not be run.
+fn matched_each(
+    runner: &Runner<'_>,
+    extent: &Extent<'_>,
+    starts: &[Candidate],
+    threads: usize,
+) -> Result<Vec<Option<Trial>>, ExperimentsError> {
     let follow = |start: &Candidate| Line::new(start.clone()).follow(runner, extent);
-    let best: Result<Vec<_>, _> = parallel(threads, starts, follow).into_iter().collect();
-    Ok(best?.into_iter().flatten().collect())
+    parallel(threads, starts, follow).into_iter().collect()
 }
 
 /// Gives every drive the over-provisioning with which it writes as much as was measured, and runs it with several seeds.
@@ -447,6 +569,10 @@ fn matching(trial: &Trial, slope: f64) -> f64 {
     let (steepest, flattest) = SLOPES;
     let step = -trial.excess() / slope.clamp(steepest, flattest);
     trial.op_ratio * step.clamp(-STEP_MOST, STEP_MOST).exp()
+}
+
+fn is_no_nearer(own: &Trial, nearest: &Trial) -> bool {
+    by_distance(own, nearest).is_ge()
 }
 
 fn by_distance(a: &Trial, b: &Trial) -> Ordering {

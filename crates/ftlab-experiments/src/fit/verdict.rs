@@ -11,6 +11,7 @@ use ftlab_sim::Workload;
 use ftlab_spec::Spec;
 use ftlab_trace::OpenOptions;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// A drive explains what was measured if it is off by no more than this, and in part if by no more than that.
 const EXPLAINED: f64 = 0.1;
@@ -71,9 +72,9 @@ impl Question {
     /// Whether the first of `drives`, which are in order, explains what was measured.
     pub(super) fn verdict(
         &self,
+        runner: &Runner<'_>,
         drives: &[Trial],
         threads: usize,
-        on_run: &(dyn Fn(usize) + Sync),
     ) -> Result<Verdict, ExperimentsError> {
         let best = &drives[0];
         // What chance makes of the very drive is nothing to explain.
@@ -90,7 +91,7 @@ impl Question {
         for (instead, series, capacity) in self.others(best) {
             let capacities = vec![capacity];
             let other = Self { series, capacities, ftls: ftls.clone(), ..self.clone() };
-            let runner = Runner::new(&other, None, on_run)?;
+            let runner = Runner::knowing(&other, Arc::clone(&runner.ran))?;
             let Some(found) = other.search_quickly(&runner, threads)? else { continue };
             let rms = found.distance.rms;
             if rms <= NAMED * best.distance.rms && rms <= IN_PART {

@@ -1,6 +1,7 @@
 //! What simulated drives wrote, and what the real one would have written by that.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 
 /// What a simulated drive wrote.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +28,26 @@ impl Written {
     }
 }
 
+impl Written {
+    /// What a drive would have written whose over-provisioning is between that of this one and of `other`; none if they
+    /// are not the same but for that.
+    pub(super) fn toward(&self, other: &Self, op_ratio: f64) -> Option<Self> {
+        if (self.pages, self.interval) != (other.pages, other.interval) {
+            return None;
+        }
+        let share = (op_ratio / self.op_ratio).ln() / (other.op_ratio / self.op_ratio).ln();
+        let between = |own: f64, other: f64| (own + share * (other - own)).round();
+        let both = self.relocated.iter().zip(&other.relocated);
+        let relocated = both.map(|(own, other)| between(*own as f64, *other as f64) as u64);
+        Some(Self {
+            op_ratio,
+            blocks: between(self.blocks.into(), other.blocks.into()) as u32,
+            relocated: relocated.collect(),
+            ..self.clone()
+        })
+    }
+}
+
 /// What a drive would have written, by runs of it that count with weights; these add up to 1.
 #[derive(Debug, Clone)]
 pub(super) struct Curve(Vec<Weighed>);
@@ -44,8 +65,9 @@ struct Weighed {
 
 impl Curve {
     /// That of runs with their weights.
-    pub(super) fn new(runs: &[(f64, Written)]) -> Self {
-        let weighed = |(weight, run): &(f64, Written)| {
+    pub(super) fn new<W: Borrow<Written>>(runs: &[(f64, W)]) -> Self {
+        let weighed = |(weight, run): &(f64, W)| {
+            let run = run.borrow();
             let running = run.relocated.iter().scan(0.0, |sum, own| {
                 *sum += *own as f64;
                 Some(*sum)

@@ -7,6 +7,7 @@ use ftlab_experiments::fit::{
 use ftlab_sim::{Experiment, Length, Logical, Physical, Workload};
 use ftlab_spec::{Share, Spec};
 use ftlab_trace::OpenOptions;
+use std::sync::Mutex;
 
 fn question(measured: Measured, workload: &str, pages: u32, ftls: Vec<Spec>) -> Question {
     asked(vec![of_series(measured, base(workload))], capacity(pages), pages, ftls)
@@ -166,7 +167,15 @@ fn what_nothing_explains_is_said_and_a_wrong_capacity_is_named() {
     let (measured, _) = series(&hidden, workload, 4096, 8.0);
     let ftls = ["sep-gc/greedy", "fifo"].map(|name| name.parse().unwrap()).to_vec();
     let all = vec![of_series(measured, base(workload))];
-    let found = fit(&asked(all, 2 * capacity(4096), 4096, ftls));
+    let question = asked(all, 2 * capacity(4096), 4096, ftls);
+    let place = tempfile::tempdir().unwrap();
+    let open = || Some(Trials::open(place.path(), TRIALS).unwrap());
+    let counted = Mutex::new(Vec::new());
+    let found = question.answer(open(), 2, &|runs| counted.lock().unwrap().push(runs)).unwrap();
+    let counted = counted.into_inner().unwrap();
+    assert!(counted.iter().copied().eq(1..=counted.len()), "those of other questions count on");
+    let none_ran = |runs: usize| panic!("run {runs} is stored");
+    assert_eq!(question.answer(open(), 1, &none_ran).unwrap(), found);
     let Verdict::Unexplained { causes } = &found.verdict else { panic!("{:?}", found.drives[0]) };
     let first = causes.first().unwrap();
     assert_eq!(first.instead, Instead::Capacity(capacity(4096)), "{causes:?}");
