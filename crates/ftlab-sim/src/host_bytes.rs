@@ -8,6 +8,7 @@ use crate::progress::{Phase, Progress, Status};
 use crate::run_options::Experiment;
 use ftlab_feed::Bounds;
 use ftlab_feed::Chunk;
+use ftlab_feed::Feed;
 use ftlab_feed::Schedule;
 use ftlab_ftl::PageBatch;
 use ftlab_trace::Space;
@@ -26,24 +27,10 @@ impl Experiment {
         if !self.workload.may_write_parts() || last <= 0.0 {
             return Ok(None);
         }
-        let page_bytes = self.drive.page_bytes;
-        let trace = self.workload.open_trace(page_bytes, false)?;
-        let wanted =
-            self.workload.logical_size(self.drive.logical, page_bytes, trace.as_deref())?;
-        let (_, drive) = self.drive.configure(wanted)?;
-        let logical_pages = u64::from(drive.logical_pages);
-        let space = Space { logical_pages, page_bytes, seed: self.seed };
-        let bounds = Bounds {
-            logical_pages: drive.logical_pages,
-            page_bytes,
-            wrap: self.wrap,
-            ignore_trims: true,
-        };
         // Every page write has a sector at least.
         let most = (last / SECTOR_BYTES as f64).ceil() as u64;
-        let source = self.source(trace, &space, false)?;
-        let mut feed = self.feed(source, bounds, Schedule::uncounted(most))?;
-        let mut pass = Pass::new(host_bytes, page_bytes);
+        let (mut feed, _) = self.page_writes(most)?;
+        let mut pass = Pass::new(host_bytes, self.drive.page_bytes);
         let mut chunk = Chunk::default();
         while !pass.is_complete() && feed.next_chunk(&mut chunk)? {
             chunk.segments().iter().for_each(|segment| pass.add(&segment.batch));
@@ -58,6 +45,43 @@ impl Experiment {
             }
         }
         Ok(pass.finish())
+    }
+
+    /// The share of the drive's pages that the workload writes again within its first drive write: none if it fills the
+    /// drive. Nothing is simulated: it is a pass over the workload.
+    pub fn overwritten_while_filling(&self) -> Result<f64, SimError> {
+        let (mut feed, logical_pages) = self.page_writes(u64::MAX)?;
+        let mut is_written = vec![false; logical_pages as usize];
+        let (mut writes, mut overwritten) = (0, 0_u64);
+        let mut chunk = Chunk::default();
+        while writes < logical_pages && feed.next_chunk(&mut chunk)? {
+            let pages = chunk.segments().iter().flat_map(|segment| &segment.batch.writes);
+            for page in pages.take((logical_pages - writes) as usize) {
+                writes += 1;
+                let was_written = std::mem::replace(&mut is_written[page.index()], true);
+                overwritten += u64::from(was_written);
+            }
+        }
+        Ok(overwritten as f64 / logical_pages as f64)
+    }
+
+    /// The page writes of the workload, this many at most, and the pages of the drive.
+    fn page_writes(&self, most: u64) -> Result<(Feed, u64), SimError> {
+        let page_bytes = self.drive.page_bytes;
+        let trace = self.workload.open_trace(page_bytes, false)?;
+        let wanted =
+            self.workload.logical_size(self.drive.logical, page_bytes, trace.as_deref())?;
+        let (_, drive) = self.drive.configure(wanted)?;
+        let logical_pages = u64::from(drive.logical_pages);
+        let space = Space { logical_pages, page_bytes, seed: self.seed };
+        let bounds = Bounds {
+            logical_pages: drive.logical_pages,
+            page_bytes,
+            wrap: self.wrap,
+            ignore_trims: true,
+        };
+        let source = self.source(trace, &space, false)?;
+        Ok((self.feed(source, bounds, Schedule::uncounted(most))?, logical_pages))
     }
 }
 
@@ -142,6 +166,23 @@ mod tests {
         assert_eq!(found(requests, &at), Some(writes.to_vec()));
         // After the end, 4 page writes for each 7,680 bytes.
         assert_eq!(found(requests, &[7680.0, 15_360.0]), Some(vec![4.0, 8.0]));
+    }
+
+    #[test]
+    fn a_fill_overwrites_nothing() {
+        let of = |workload: &str| {
+            let workload = Workload::parse(workload, OpenOptions::default()).unwrap();
+            let drive = DriveOptions { logical: Logical::Pages(4096), ..DriveOptions::default() };
+            let experiment = Experiment { drive, ..Experiment::new(workload, Vec::new()) };
+            experiment.overwritten_while_filling().unwrap()
+        };
+        // Of pages drawn at random, 1/e are not among the first drive write.
+        assert!((of("uniform") - (-1.0_f64).exp()).abs() < 0.02);
+        assert!(of("zones:size=512KiB") > 0.2);
+        let filling = ["fio --name=a --rw=write --bs=64k", "fio --name=a --rw=randwrite --bs=16k"];
+        for workload in filling {
+            assert!(of(workload).abs() < 1e-9, "{workload}");
+        }
     }
 
     #[test]

@@ -76,7 +76,8 @@ pub struct Fit {
     pub series: Vec<SeriesFacts>,
     /// Media bytes that the first drive writes beside the others, as a share of them.
     pub overhead: f64,
-    /// The series that the overhead was taken from, which began on an empty drive; none if it was given, or none did.
+    /// The series that the overhead was taken from, in which an empty drive was filled, or which began on one if none was;
+    /// none if it was given, or none did.
     pub overhead_of: Vec<String>,
     /// Pages of the drives that were simulated.
     pub pages: u32,
@@ -177,7 +178,7 @@ impl Question {
             left_out: self.left_out(&runner, threads)?,
             series: self.facts(&runner, capacity),
             overhead: runner.overhead(&self.whole(None), capacity),
-            overhead_of: self.begun_empty(),
+            overhead_of: self.overhead_of(&runner),
             as_good,
             bounds,
             profile: profiled.profile,
@@ -205,9 +206,13 @@ impl Question {
     }
 
     /// The series that tell the overhead.
-    fn begun_empty(&self) -> Vec<String> {
-        let empty = self.series.iter().filter(|own| self.overhead.is_none() && own.is_from_empty());
-        empty.map(|own| own.name.clone()).collect()
+    fn overhead_of(&self, runner: &Runner<'_>) -> Vec<String> {
+        if self.overhead.is_some() {
+            return Vec::new();
+        }
+        let whole = self.whole(None);
+        let told = runner.telling_overhead(&whole);
+        told.map(|(index, _)| self.series[index].name.clone()).collect()
     }
 
     /// Refuses a series that did not begin on an empty drive, as it was said to: what it collected would be taken for

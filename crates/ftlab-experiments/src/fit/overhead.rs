@@ -1,7 +1,8 @@
 //! What a drive writes beside the pages of the host and those that it moves: parity, its map, pages that are partly filled.
 //!
-//! A drive that was empty need not move anything during its first drive write. What it has written more than the host by
-//! then is its overhead, a share of all that it writes.
+//! A drive that is filled from empty has nothing to collect until it is full. What it has written more than the host by then
+//! is its overhead, a share of all that it writes. Under another workload it need not collect during its first drive write,
+//! but may.
 
 use super::series::Measured;
 use std::borrow::Borrow;

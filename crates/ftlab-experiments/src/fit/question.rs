@@ -14,7 +14,7 @@ pub struct Question {
     /// Bytes that the host can address; several if that is to be found too.
     pub capacities: Vec<u64>,
     /// Media bytes that the drive writes beside the others, as a share of them: parity, metadata. If `None`, what the
-    /// series tell that begin on an empty drive.
+    /// series tell in which an empty drive is filled, or else those that begin on one.
     pub overhead: Option<f64>,
     /// Whether drives are tried as well that collect gradually, before they have to.
     pub tries_gradual: bool,

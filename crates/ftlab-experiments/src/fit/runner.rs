@@ -34,6 +34,9 @@ pub(super) const SEEDS: u64 = 3;
 /// Next to nothing is moved if so much is written beside the host.
 const QUIET: f64 = 1e-4;
 
+/// A drive is filled if no more than this share of it is written again before it is full.
+const OVERWRITTEN_MOST: f64 = 0.01;
+
 /// A drive is given up that amplifies more than the largest measured WAF - 1, this many times.
 const GIVEN_UP: f64 = 4.0;
 
@@ -45,6 +48,8 @@ pub(super) struct Runner<'a> {
     contents: Contents,
     /// What was measured, in pages.
     in_pages: Vec<InPages>,
+    /// Of each series, whether the drive was filled in it, from empty.
+    is_fill: Vec<bool>,
     /// Of each capacity, the most that a drive may amplify before it is given up: under any series, so that it does not
     /// depend on which.
     most: Vec<(u64, f64)>,
@@ -133,6 +138,7 @@ impl<'a> Runner<'a> {
         Ok(Self {
             question,
             identities: identities.collect::<Result<_, _>>()?,
+            is_fill: question.series.iter().map(|series| is_fill(question, series)).collect(),
             most: question.capacities.iter().map(|&capacity| (capacity, most(capacity))).collect(),
             in_pages,
             contents,
@@ -154,9 +160,23 @@ impl<'a> Runner<'a> {
     /// Media bytes that a drive of `capacity` writes beside the others, as a share of them, as far as the series tell
     /// that an extent includes.
     pub(super) fn overhead(&self, extent: &Extent<'_>, capacity: u64) -> f64 {
-        let empty = extent.included().filter(|(index, _)| self.series(*index).is_from_empty());
-        let measured = empty.map(|(index, measured)| self.in_pages(index, measured, capacity));
-        self.question.overhead.unwrap_or_else(|| overhead(measured, capacity as f64))
+        let of = |(index, measured)| self.in_pages(index, measured, capacity);
+        let told = || overhead(self.telling_overhead(extent).map(of), capacity as f64);
+        self.question.overhead.unwrap_or_else(told)
+    }
+
+    /// The series that tell it: those in which the drive was filled, from empty. A drive that overwrites before it is
+    /// full may collect early. So others that began on an empty one tell it only if there is no fill.
+    pub(super) fn telling_overhead<'e>(
+        &self,
+        extent: &'e Extent<'_>,
+    ) -> impl Iterator<Item = (usize, &'e Measured)> {
+        let is_fill = |index: usize| self.is_fill[index];
+        let has_fill = extent.included().any(|(index, _)| is_fill(index));
+        let tells = move |index: usize| {
+            if has_fill { is_fill(index) } else { self.series(index).is_from_empty() }
+        };
+        extent.included().filter(move |(index, _)| tells(*index))
     }
 
     fn series(&self, index: usize) -> &Series {
@@ -455,6 +475,22 @@ impl<'a> Runner<'a> {
         let unit_pages = (unit * f64::from(pages) / asked).round().max(2.0);
         ((asked * unit_pages / unit).round() as u32, unit_pages as u32)
     }
+}
+
+/// Whether the drive was filled in a series, from empty.
+fn is_fill(question: &Question, series: &Series) -> bool {
+    if !series.is_from_empty() || series.base.workload.is_read_once() {
+        return false;
+    }
+    let mut experiment = series.base.clone();
+    experiment.drive.logical = Logical::Pages(u64::from(question.pages));
+    let mut of_capacity = |capacity: u64| -> Result<f64, SimError> {
+        experiment.workload = series.base.workload.of_capacity(capacity)?;
+        experiment.overwritten_while_filling()
+    };
+    // What is wrong with a workload is said of the first drive that is run.
+    let overwritten = question.capacities.first().map(|capacity| of_capacity(*capacity));
+    overwritten.is_some_and(|share| share.is_ok_and(|share| share <= OVERWRITTEN_MOST))
 }
 
 fn identity(series: &Series, contents: &Contents) -> Result<WorkloadIdentity, SimError> {

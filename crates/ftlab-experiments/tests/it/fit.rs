@@ -2,7 +2,7 @@
 
 use crate::hidden::{Hidden, asked, base, capacity, noisy_series, of_series, series};
 use ftlab_experiments::fit::{
-    Fit, Instead, Measured, Question, TRIALS, Trial, Trials, Verdict, possible_ftls,
+    Fit, Instead, Measured, Question, Series, TRIALS, Trial, Trials, Verdict, possible_ftls,
 };
 use ftlab_sim::{Experiment, Length, Logical, Physical, Workload};
 use ftlab_spec::{Share, Spec};
@@ -158,6 +158,31 @@ fn several_series_are_fitted_together_and_each_is_predicted_by_the_others() {
     for (own, measured) in found.left_out.iter().zip(&measured) {
         assert!((own.waf.0 - measured.waf()).abs() < 1e-9 && own.off().abs() < 0.1, "{own:?}");
     }
+}
+
+#[test]
+fn the_overhead_is_that_of_a_fill_if_there_is_one() {
+    let bytes = capacity(4096) as f64;
+    // Of each sixteenth of a drive write, what is written beside the host.
+    let of = |name: &str, workload: &str, beside: [f64; 2]| {
+        let table = (1..=32).scan(0.0, |media, at| {
+            *media += (1.0 + beside[usize::from(at > 16)]) * bytes / 16.0;
+            Some(format!("{},{media}\n", f64::from(at) * bytes / 16.0))
+        });
+        let table = format!("host_bytes,media_bytes\n0,0\n{}", table.collect::<String>());
+        let measured = Measured::parse(&table).unwrap();
+        Series { name: name.into(), ..of_series(measured, base(workload)) }
+    };
+    let early = of("zones", "zones:size=8MiB", [0.1, 0.2]);
+    let fill = of("fill", "fio --name=a --rw=write --bs=1m", [0.04, 0.04]);
+    let told = |series: Vec<Series>| {
+        let found = fit(&asked(series, capacity(4096), 4096, vec!["fifo".parse().unwrap()]));
+        (found.overhead, found.overhead_of)
+    };
+    let (overhead, of) = told(vec![early.clone(), fill]);
+    assert!((overhead - 0.04).abs() < 1e-9 && of == ["fill"], "{overhead} of {of:?}");
+    let (overhead, of) = told(vec![early]);
+    assert!((overhead - 0.1).abs() < 1e-9 && of == ["zones"], "{overhead} of {of:?}");
 }
 
 #[test]
