@@ -273,7 +273,7 @@ fn with_one_lun_units_and_maps_take_the_time_of_their_pages() {
             let mapping = mapping.parse().unwrap();
             let change = |it: &mut Experiment| it.drive.mapping = mapping;
             let run = run_with(&trace(), &timing, &["1r-greedy"], change).runs.remove(0);
-            let (of, map) = (time(&run).lun_seconds.clone(), run.map.clone().unwrap());
+            let (of, map) = (time(&run).lun_seconds, run.map.clone().unwrap());
             let [read, program] = [30e-6, 205e-6];
             let alike = |seconds: f64, counted: f64| (seconds / counted - 1.0).abs() < 1e-9;
             assert!(alike(of.host_writes, run.host_writes as f64 * program), "{priority}");
