@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex};
 /// Intervals of a drive write in which relocations are counted, at least.
 const INTERVALS: u64 = 64;
 
-/// Intervals of the simulation in a short one of the series.
+/// Intervals of the simulation in the shortest of the series.
 const FINER: f64 = 4.0;
 
 /// Runs with seeds of their own of drives that are held against each other closely.
@@ -449,8 +449,8 @@ impl<'a> Runner<'a> {
         // Page writes of the drive that is simulated, for bytes of the host.
         let writes = |bytes: f64| bytes / capacity * f64::from(pages);
         let measured = self.in_pages(run.index, &series.measured, candidate.capacity);
-        let short = writes(measured.short()) / FINER;
-        let interval = (u64::from(pages) / INTERVALS).min(short as u64).max(1);
+        let shortest = writes(measured.shortest()) / FINER;
+        let interval = (u64::from(pages) / INTERVALS).min(shortest as u64).max(1);
         let mut experiment = Experiment {
             ftls: vec![candidate.ftl.parse()?],
             length: Length::DriveWrites(run.drive_writes),

@@ -9,9 +9,6 @@ const INTERVALS_MIN: usize = 8;
 /// Write amplification is above 1 if it is more than rounding of numbers.
 const NOISE: f64 = 1e-9;
 
-/// Share of intervals that are shorter than what is called short.
-const SHORT: f64 = 0.1;
-
 /// Share of the host bytes at the end that is looked at alone.
 const LAST_SHARE: f64 = 0.2;
 
@@ -181,11 +178,9 @@ impl Measured {
         self.host.last().copied().unwrap_or_default()
     }
 
-    /// Host bytes of a short interval: one in ten is shorter. The last may be the rest of a few bytes.
-    pub(super) fn short(&self) -> f64 {
-        let mut all: Vec<f64> = self.host.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        all.sort_by(f64::total_cmp);
-        all[(SHORT * all.len() as f64) as usize]
+    /// Host bytes of the shortest interval.
+    pub(super) fn shortest(&self) -> f64 {
+        self.host.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min)
     }
 
     /// Media bytes per byte of the host, of the whole series.
