@@ -478,7 +478,7 @@ impl Chip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AtOnce, Flash, Lpn, NEVER, NoPayload, Page, Timed};
+    use crate::{AtOnce, Flash, Lpn, NEVER, NoPayload, Page, Timed, Wait};
     use ftlab_spec::Parameters;
 
     /// Read 10, program 100, in microseconds, on two LUNs.
@@ -602,6 +602,23 @@ mod tests {
             timed.program(Ppn(4), Page::new(Lpn(0), &[]), Cause::Host.awaited()).unwrap();
             assert_eq!(told(&mut timed), [226_000], "{more}");
             assert_eq!(timed.chip().work().others_ns, 100_000, "{more}");
+        }
+    }
+
+    #[test]
+    fn a_read_waits_for_what_holds_it_back_longest_its_map_or_the_program_of_its_page() {
+        for (map_ns, cause) in [(3_000, Wait::Lun), (150_000, Wait::Map)] {
+            let mut timed = timed(",priority=read-first");
+            timed.chip_mut().keep_accounts(false);
+            timed.chip_mut().begin_to_choose();
+            timed.chip_mut().ask_for(1, None);
+            timed.program(Ppn(0), Page::new(Lpn(0), &[]), Cause::Host.unawaited()).unwrap();
+            timed.await_map(map_ns);
+            timed.chip_mut().read_for_host(Ppn(0));
+            let begun = map_ns.max(100_000);
+            assert_eq!(told(&mut timed), [begun + 10_000]);
+            let waits = timed.chip().latest_waits().unwrap();
+            assert_eq!((waits.get(cause), waits.total()), (begun, begun + 10_000), "{waits:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use ftlab_trace::{
     Input, Layout, OpenOptions, RequestBatch, SkippedLines, TraceError, TraceSource, open_input,
     replace_file, room,
 };
-use ftlab_volumes::{FleetSource, PartWriter, Share, Spread, generated, version};
+use ftlab_volumes::{FleetSource, PartWriter, Share, Spread, generated, generator_version};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::Write;
@@ -116,7 +116,7 @@ impl Pass<'_> {
         let OpenOptions {
             format, map, page_bytes, skip_bad_percent, volumes, assume_write, ..
         } = self.options;
-        let versions = (ftlab_trace::format::VERSION, version());
+        let versions = (ftlab_trace::format::VERSION, generator_version());
         format!(
             "{versions:?} {format:?} {map:?} {page_bytes} {skip_bad_percent} {volumes:?} {assume_write}"
         )

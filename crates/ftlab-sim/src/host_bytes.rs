@@ -47,9 +47,9 @@ impl Experiment {
         Ok(pass.finish())
     }
 
-    /// The share of the drive's pages that the workload writes again within its first drive write: none if it fills the
-    /// drive. Nothing is simulated: it is a pass over the workload.
-    pub fn overwritten_while_filling(&self) -> Result<f64, SimError> {
+    /// The share of the drive's pages that the workload writes again within its first drive write: none if it only fills
+    /// the drive. Nothing is simulated: it is a pass over the workload.
+    pub fn overwritten_while_filling(&self, progress: &mut impl Progress) -> Result<f64, SimError> {
         let (mut feed, logical_pages) = self.page_writes(u64::MAX)?;
         let mut is_written = vec![false; logical_pages as usize];
         let (mut writes, mut overwritten) = (0, 0_u64);
@@ -60,6 +60,15 @@ impl Experiment {
                 writes += 1;
                 let was_written = std::mem::replace(&mut is_written[page.index()], true);
                 overwritten += u64::from(was_written);
+            }
+            let status = Status {
+                phase: Phase::LookAhead,
+                writes,
+                share: Some(writes as f64 / logical_pages as f64),
+                wafs: Vec::new(),
+            };
+            if progress.update(&status).is_break() {
+                return Err(SimError::Stopped);
             }
         }
         Ok(overwritten as f64 / logical_pages as f64)
@@ -174,7 +183,7 @@ mod tests {
             let workload = Workload::parse(workload, OpenOptions::default()).unwrap();
             let drive = DriveOptions { logical: Logical::Pages(4096), ..DriveOptions::default() };
             let experiment = Experiment { drive, ..Experiment::new(workload, Vec::new()) };
-            experiment.overwritten_while_filling().unwrap()
+            experiment.overwritten_while_filling(&mut ()).unwrap()
         };
         // Of pages drawn at random, 1/e are not among the first drive write.
         assert!((of("uniform") - (-1.0_f64).exp()).abs() < 0.02);

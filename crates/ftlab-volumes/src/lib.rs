@@ -15,8 +15,8 @@ mod shares;
 mod spread;
 
 pub use facts::{Facts, Reach};
-pub use generated::{FleetSource, generated, version};
-pub use merged::{Merged, Part};
+pub use generated::{FleetSource, generated, generator_version};
+pub use merged::{Merged, Placed};
 pub use parts::PartWriter;
 pub use shares::SharesSource;
 pub use spread::{Share, Spread};

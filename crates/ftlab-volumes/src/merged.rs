@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A volume, and where it is on the drive.
-pub struct Part {
+pub struct Placed {
     /// Its requests.
     pub source: Box<dyn TraceSource>,
     /// Its name.
@@ -20,7 +20,7 @@ pub struct Part {
 
 /// Requests of a volume that are read one at a time.
 struct Ahead {
-    part: Part,
+    part: Placed,
     batch: RequestBatch,
     at: usize,
     /// Requests of a volume keep their order, even if their times go back.
@@ -39,7 +39,7 @@ pub struct Merged {
 
 impl Merged {
     /// The requests of these volumes on one drive of that name.
-    pub fn new(name: &str, parts: Vec<Part>) -> Self {
+    pub fn new(name: &str, parts: Vec<Placed>) -> Self {
         let metadata = TraceMetadata { format: format!("pack {name}"), ..TraceMetadata::default() };
         let ahead = |part| Ahead { part, batch: RequestBatch::new(), at: 0, time_us: 0 };
         Self {
@@ -100,7 +100,7 @@ impl TraceSource for Merged {
     }
 }
 
-impl Part {
+impl Placed {
     /// Where a request is on the drive.
     fn place(&self, lba: u64, sectors: u32) -> Result<u64, TraceError> {
         if lba.saturating_add(sectors.into()) > self.sectors {
@@ -138,14 +138,14 @@ mod tests {
         }
     }
 
-    fn part(times: &[u64], first_sector: u64, stream: u16) -> Part {
+    fn part(times: &[u64], first_sector: u64, stream: u16) -> Placed {
         let mut batch = RequestBatch::new();
         for (page, time) in times.iter().enumerate() {
             batch.push_at(*time, Op::Write, 8 * page as u64, 8);
         }
         batch.push_at(9, Op::Flush, 0, 0);
         let source = Box::new(Held(batch, TraceMetadata::default(), Skipped::default()));
-        Part { source, name: "7".into(), first_sector, sectors: 24, stream }
+        Placed { source, name: "7".into(), first_sector, sectors: 24, stream }
     }
 
     #[test]

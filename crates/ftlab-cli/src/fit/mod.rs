@@ -92,7 +92,7 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', default_value = "0")]
     after: Vec<ByteSize>,
     /// What the drive writes beside the host's pages and those that it moves, as a share of them. By default what
-    /// series tell that begin on an empty drive: the first drive write.
+    /// series tell in which an empty drive is filled; without one, the first drive write of those that begin on one.
     #[arg(long, value_name = "SHARE")]
     overhead: Option<Share>,
     /// Seed of generator and random fill.

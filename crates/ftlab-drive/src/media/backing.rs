@@ -53,8 +53,8 @@ impl BackingFile {
     }
 }
 
-/// Gives back the lock on the file, if there is one. Closing the file would not do while this process starts another one,
-/// which has it open too until it becomes another program.
+/// Gives back the lock on the file, if there is one. Closing the file is not enough: a child process has it open, and
+/// locked, until it runs its own program.
 impl Drop for BackingFile {
     fn drop(&mut self) {
         let _ = flock(&self.file, FlockOperation::Unlock);

@@ -1,5 +1,5 @@
-//! How well a fit predicts what it was not made with: each series by a fit of the others. That begins with all FTLs, as any
-//! fit does, and has fewer steps.
+//! How well a fit predicts what it was not made with: each series by a fit of the others. Each of these
+//! begins with all FTLs, as any fit does, and has fewer steps.
 
 use super::question::Question;
 use super::runner::{Bar, Runner, SEEDS};

@@ -11,7 +11,7 @@ use super::written::{Curve, Written};
 use crate::error::ExperimentsError;
 use crate::identity::changed;
 use crate::kept::Kept;
-use crate::parallel::{Stop, lock, when_it_fits};
+use crate::parallel::{Stop, Until, lock, when_it_fits};
 use ftlab_sim::{
     Experiment, Length, Logical, Physical, Prepared, Progress, SimError, Status, WorkloadIdentity,
 };
@@ -130,6 +130,7 @@ impl<'a> Runner<'a> {
         let identities = question.series.iter().map(|series| identity(series, &contents));
         let in_pages = question.series.iter().map(|series| InPages::new(question, series));
         let in_pages: Vec<InPages> = in_pages.collect::<Result<_, _>>()?;
+        let is_fill = question.series.iter().map(|series| is_fill(question, series));
         let most = |capacity: u64| {
             let all = question.series.iter().zip(&in_pages);
             let all = all.map(|(series, own)| own.of(&series.measured, capacity).waf_max());
@@ -138,7 +139,7 @@ impl<'a> Runner<'a> {
         Ok(Self {
             question,
             identities: identities.collect::<Result<_, _>>()?,
-            is_fill: question.series.iter().map(|series| is_fill(question, series)).collect(),
+            is_fill: is_fill.collect::<Result<_, _>>()?,
             most: question.capacities.iter().map(|&capacity| (capacity, most(capacity))).collect(),
             in_pages,
             contents,
@@ -225,11 +226,11 @@ impl<'a> Runner<'a> {
             }
             let base = &self.series(index).base;
             // A trace is the same with every seed.
-            let seeds = if base.workload.is_generator() { seeds } else { 1 };
+            let own_seeds = if base.workload.is_generator() { seeds } else { 1 };
             let mut curves = Vec::new();
             let mut sizes: Vec<Vec<Curve>> = Vec::new();
             let mut share_of_real = 1.0;
-            for number in 0..seeds {
+            for number in 0..own_seeds {
                 let seed = base.seed.wrapping_add(number);
                 let run = Run {
                     candidate,
@@ -477,20 +478,26 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Whether the drive was filled in a series, from empty.
-fn is_fill(question: &Question, series: &Series) -> bool {
-    if !series.is_from_empty() || series.base.workload.is_read_once() {
-        return false;
+/// Whether the drive was filled in a series, from empty, as its first capacity has it; nobody asks if the overhead is
+/// given.
+fn is_fill(question: &Question, series: &Series) -> Result<bool, SimError> {
+    if question.overhead.is_some() || !series.is_from_empty() || series.base.workload.is_read_once()
+    {
+        return Ok(false);
     }
+    let Some(capacity) = question.capacities.first() else { return Ok(false) };
     let mut experiment = series.base.clone();
     experiment.drive.logical = Logical::Pages(u64::from(question.pages));
-    let mut of_capacity = |capacity: u64| -> Result<f64, SimError> {
-        experiment.workload = series.base.workload.of_capacity(capacity)?;
-        experiment.overwritten_while_filling()
+    let mut overwritten = || {
+        experiment.workload = series.base.workload.of_capacity(*capacity)?;
+        experiment.overwritten_while_filling(&mut Until(&question.stop))
     };
-    // What is wrong with a workload is said of the first drive that is run.
-    let overwritten = question.capacities.first().map(|capacity| of_capacity(*capacity));
-    overwritten.is_some_and(|share| share.is_ok_and(|share| share <= OVERWRITTEN_MOST))
+    match overwritten() {
+        Ok(share) => Ok(share <= OVERWRITTEN_MOST),
+        Err(error @ (SimError::Stopped | SimError::Memory { .. })) => Err(error),
+        // What is wrong with a workload is said of the first drive that is run.
+        Err(_) => Ok(false),
+    }
 }
 
 fn identity(series: &Series, contents: &Contents) -> Result<WorkloadIdentity, SimError> {

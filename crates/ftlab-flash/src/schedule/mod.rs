@@ -46,7 +46,7 @@ pub(crate) struct Schedule {
     urgency: Urgency,
     suspends: Suspends,
     luns: Vec<Lun>,
-    /// LUN -> when its present phase is over; after the last LUN, when the first read elsewhere is.
+    /// LUN -> when its present phase is over; after the last LUN, when the first read elsewhere is complete.
     timers: Timers,
     channels: Channels,
     operations: Operations,
@@ -232,7 +232,8 @@ impl Schedule {
         self.ask(read);
     }
 
-    /// A page of a map is programmed, so that another can be read; it holds a part of what was read last.
+    /// A page of a map is programmed, so that another can be read; it holds a part of what was read last. Where that was
+    /// several flash pages, it waits for the last of them that was asked for.
     pub(crate) fn program_map(&mut self, to: Ppn, time_ns: u64) {
         let program = self.add_program(Kind::MapProgram, to, time_ns, NOBODY);
         self.await_collection(program);
@@ -274,9 +275,13 @@ impl Schedule {
     fn leave_lookup(&mut self, number: u32) {
         if self.lookups.leave(number) {
             while let Some(waiting) = self.lookups.release(number) {
-                if self.operations[waiting].holds > 1 {
-                    // A collection holds it back for longer.
-                    self.operations[waiting].held_by = None;
+                let Operation { kind, page, holds, .. } = self.operations[waiting];
+                if holds > 1 {
+                    // A collection holds it back for longer, or the program of the page that is read.
+                    let program = self.under_way.program(page);
+                    let program = program.filter(|_| kind == Kind::HostRead);
+                    self.operations[waiting].held_by =
+                        program.map(|program| self.operations[program].kind);
                 }
                 self.let_go(waiting);
             }

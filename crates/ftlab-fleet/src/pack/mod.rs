@@ -11,7 +11,7 @@ use ftlab_sim::{Requests, SimError, Workload};
 use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{Layout, TraceError, lay_out};
 use ftlab_volumes::Facts;
-use ftlab_volumes::{Merged, Part};
+use ftlab_volumes::{Merged, Placed};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use twox_hash::XxHash3_128;
@@ -198,7 +198,7 @@ impl Pack {
             let name = name.clone();
             move || {
                 let part = |(member, volume): &(Member, Volume)| {
-                    Ok(Part {
+                    Ok(Placed {
                         source: lay_out(Box::new(volume.open(&parts, true)), layout)?,
                         name: volume.name.clone(),
                         first_sector: member.first_page * page_sectors,

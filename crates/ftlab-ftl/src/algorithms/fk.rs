@@ -47,7 +47,7 @@ impl PolicyEntry for Fk {
         "knows when each page dies, which only a first pass over the workload tells";
     const SOURCE: &'static str = "ours, from FK of SepBIT (FAST 2022), section 4.1";
     const HINTS: Hints = Hints::Lifetimes;
-    const OUTWEIGHS_ITS_CALLS: bool = true;
+    const IS_BOXED: bool = true;
 
     fn new(parameters: &placement::FkParameters, shape: DriveShape) -> Self {
         Self { placement: placement::Fk::new(parameters, shape) }

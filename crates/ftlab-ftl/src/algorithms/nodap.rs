@@ -66,7 +66,7 @@ impl PolicyEntry for Nodap {
         "knows when each page dies, and empties blocks when all of their pages should have died";
     const SOURCE: &'static str = "NoDaP of DOGI (FAST 2026), section 3.1";
     const HINTS: Hints = Hints::Lifetimes;
-    const OUTWEIGHS_ITS_CALLS: bool = true;
+    const IS_BOXED: bool = true;
 
     fn fit(parameters: &mut NodapParameters, context: &FitContext) -> Result<(), SpecError> {
         let NodapParameters { first, last, .. } = *parameters;

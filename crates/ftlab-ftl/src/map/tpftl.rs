@@ -18,9 +18,8 @@
 //!
 //! # Parameters
 //! `threshold` is by how many nodes the number has to change. `order=last` makes a node as hot as its own last look-up,
-//! as public code does. `by-request`, `selective`, `together` and `clean-first`
-//! turn parts of the rule off. An entry takes `entry-bytes`, its place in the translation page and a flash page; a node
-//! `node-bytes`.
+//! as public code does. `by-request`, `selective`, `together` and `clean-first` turn parts of the rule off. An entry takes
+//! `entry-bytes`, its place in the translation page and a flash page; a node `node-bytes`.
 //!
 //! # Where the paper is silent
 //! How hot an entry is: the number of look-ups before its last one. Entries that come ahead of need are as hot as the
@@ -100,7 +99,7 @@ impl OnFlash for TpftlParameters {
 /// An entry in memory, and its neighbours in its node.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// The look-ups before its last one.
+    /// The number of its last look-up.
     used: u64,
     links: Links,
     page: u32,

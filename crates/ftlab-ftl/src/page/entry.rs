@@ -40,8 +40,8 @@ entry_traits! {
     PolicyEntry: Policy {
         /// What [`HostWrite::hint`](crate::page::HostWrite::hint) has to tell.
         const HINTS: Hints = Hints::None;
-        /// Whether its own work is so much more than the calls of it that the engine need not be compiled for it.
-        const OUTWEIGHS_ITS_CALLS: bool = false;
+        /// Whether the engine calls it through a box instead of being compiled for it: for policies that do much themselves.
+        const IS_BOXED: bool = false;
     }
     /// A placement that can be registered.
     PlacementEntry: Placement {
@@ -58,13 +58,13 @@ pub trait Hinted: Policy + 'static {
     /// What [`HostWrite::hint`](crate::page::HostWrite::hint) has to tell; none if only the running
     /// program knows, and then it tells whatever there is.
     const HINTS: Option<Hints>;
-    /// [`PolicyEntry::OUTWEIGHS_ITS_CALLS`].
-    const OUTWEIGHS_ITS_CALLS: bool = false;
+    /// [`PolicyEntry::IS_BOXED`].
+    const IS_BOXED: bool = false;
 }
 
 impl<P: PolicyEntry> Hinted for P {
     const HINTS: Option<Hints> = Some(<P as PolicyEntry>::HINTS);
-    const OUTWEIGHS_ITS_CALLS: bool = <P as PolicyEntry>::OUTWEIGHS_ITS_CALLS;
+    const IS_BOXED: bool = <P as PolicyEntry>::IS_BOXED;
 }
 
 impl Hinted for Box<dyn Policy> {

@@ -51,7 +51,7 @@ pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
 
         fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
             let Self(config, flash, observer) = self;
-            Ok(if P::OUTWEIGHS_ITS_CALLS {
+            Ok(if P::IS_BOXED {
                 let policy: Box<dyn Policy> = Box::new(policy);
                 Box::new(PageMapped::new(policy, config, flash, observer)?)
             } else {

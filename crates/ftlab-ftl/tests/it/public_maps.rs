@@ -2,7 +2,7 @@
 //!
 //! `astlxmu/LearnedFTL` at 4702166c has DFTL and TPFTL in FEMU. Both were compiled as they are, with counters, for one
 //! channel and one LUN, and given the requests below on a drive that never collects: 65,536 pages, translation pages of
-//! 512 entries. docs/notes/mapping.md has the table, and where they differ.
+//! 512 entries. Where a test turns a part off, it was left out there, too. docs/notes/mapping.md has the table, and where they differ.
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::map::Mapping;

@@ -153,7 +153,7 @@ fn so_do_maps_on_flash_and_by_units() {
 }
 
 #[test]
-fn the_state_of_another_map_is_refused() {
+fn the_state_of_a_map_of_another_size_is_refused() {
     let mut ftl = build_mapped("2r++", "dftl:cache=1KiB", config_of_maps());
     let state = saved(&mut ftl);
     let mut in_units = build_mapped("2r++", "dftl:cache=2KiB,unit=1KiB", config_of_maps());

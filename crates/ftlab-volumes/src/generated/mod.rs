@@ -51,7 +51,7 @@ pub fn generated(name: &Path) -> Option<Result<Spec, TraceError>> {
 }
 
 /// What decides the requests of a fleet, beside its parameters.
-pub fn version() -> String {
+pub fn generator_version() -> String {
     format!("{NAME} {VERSION}")
 }
 

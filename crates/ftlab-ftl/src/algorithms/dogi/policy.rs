@@ -239,7 +239,7 @@ impl PolicyEntry for Dogi {
     const SUMMARY: &'static str =
         "groups by lifetimes that a neural network predicts, as many as it is good for";
     const SOURCE: &'static str = "DOGI (FAST 2026)";
-    const OUTWEIGHS_ITS_CALLS: bool = true;
+    const IS_BOXED: bool = true;
 
     fn new(parameters: &DogiParameters, shape: DriveShape) -> Self {
         let pages = shape.logical_pages;
