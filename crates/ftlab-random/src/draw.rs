@@ -1,4 +1,4 @@
-//! Random numbers below a limit.
+//! Uniform random numbers: below a limit, and below 1.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
@@ -7,6 +7,12 @@ use rand_xoshiro::rand_core::Rng;
 #[inline]
 pub fn draw_below(random: &mut Xoshiro256PlusPlus, limit: u64) -> u64 {
     scale_below(random.next_u64(), limit)
+}
+
+/// A number in 0..1, a multiple of 2^-53.
+#[inline]
+pub fn draw_share(random: &mut Xoshiro256PlusPlus) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// The number below `limit` that `random`, of all numbers, stands for.

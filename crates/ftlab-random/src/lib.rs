@@ -7,7 +7,7 @@
 //! | `zipf` | fio's zipf distribution |
 //! | `ranks`, `rejection` | ranks after Zipf: in fio's formula, and exactly |
 //! | `permutation` | every number once, in random order |
-//! | `draw` | numbers below a limit |
+//! | `draw` | uniform numbers: below a limit, and below 1 |
 //!
 //! fio is free software under the GPL, version 2. Nothing here is taken from its source but facts: constants,
 //! and the order in which numbers are drawn.
@@ -22,7 +22,7 @@ mod rejection;
 mod taus;
 mod zipf;
 
-pub use draw::{draw_below, scale_below};
+pub use draw::{draw_below, draw_share, scale_below};
 pub use permutation::{NUMBERS_MAX, Permutation};
 pub use ranks::{Ranks, ScrambledKeys, ZETA_TERMS_MAX, zeta};
 pub use rejection::Rejection;

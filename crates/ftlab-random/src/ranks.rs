@@ -4,8 +4,8 @@
 //! J. Gray et al., Quickly Generating Billion-Record Synthetic Databases, SIGMOD 1994, section 3.2.
 //! B. F. Cooper et al., Benchmarking Cloud Serving Systems with YCSB, SoCC 2010, section 5.3: scrambled keys.
 
+use super::draw::draw_share;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::Rng;
 use std::sync::Mutex;
 
 /// Ranks of 0..n.
@@ -67,7 +67,7 @@ impl Ranks {
     /// A rank from 0 on: the lower, the more often it is drawn.
     #[inline]
     pub fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
-        let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let uniform = draw_share(random);
         self.at(uniform).min(self.numbers - 1)
     }
 }

@@ -14,8 +14,8 @@
 //! W. Hörmann and G. Derflinger, Rejection-Inversion to Generate Variates from Monotone Discrete Distributions, ACM
 //! TOMACS 6(3), 1996, section 4.
 
+use super::draw::draw_share;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::Rng;
 
 /// Draws numbers of 1..=n.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ impl Rejection {
     #[inline]
     pub fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
         loop {
-            let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+            let uniform = draw_share(random);
             let point = self.high + uniform * (self.low - self.high);
             let x = self.inverse(point);
             let number = x.round().clamp(1.0, self.numbers);

@@ -36,9 +36,7 @@ use super::generator::{End, GeneratorInfo, Make};
 use super::parts::seed_of;
 use super::requests::{Stepped, Steps};
 use super::sequence::PageSequence;
-use ftlab_random::SPREAD;
-use ftlab_random::draw_below;
-use ftlab_random::{Ranks, ZETA_TERMS_MAX, zeta};
+use ftlab_random::{Ranks, SPREAD, ZETA_TERMS_MAX, draw_below, draw_share, zeta};
 use ftlab_spec::{ByteSize, Parameters, Spec, SpecError};
 use ftlab_trace::Space;
 use ftlab_trace::pages::SECTOR_BYTES;
@@ -222,7 +220,7 @@ impl Shares {
     #[inline]
     fn next(&mut self, random: &mut Xoshiro256PlusPlus) -> Job {
         if self.left == 0 {
-            let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+            let uniform = draw_share(random);
             let sequential = self.sequential + self.width * (2.0 * uniform - 1.0);
             let overwriting = (1.0 - sequential) * self.overwriting;
             self.present = [sequential, overwriting, 1.0 - sequential - overwriting];

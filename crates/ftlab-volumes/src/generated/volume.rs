@@ -1,10 +1,10 @@
 //! A volume that is made up: how large it is, how often it writes, and where.
 
 use super::published::{END_GIB, FOOTPRINT_GIB, READS_PER_WRITE, WRITES_PER_PAGE, at};
-use ftlab_random::{Permutation, Rejection, draw_below};
+use ftlab_random::{Permutation, Rejection, draw_below, draw_share};
 use ftlab_trace::Op;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::rand_core::SeedableRng;
 
 /// Bytes of a page, and sectors.
 const PAGE_BYTES: f64 = 4096.0;
@@ -81,17 +81,18 @@ impl Generated {
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .wrapping_add(number.wrapping_mul(0xd134_2543_de82_ef95));
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let kind = draw_of(&KINDS, share(&mut random));
+        let kind = draw_of(&KINDS, draw_share(&mut random));
         let pages = |gib: f64| (gib * scale * f64::from(1 << 30) / PAGE_BYTES).ceil();
-        let footprint = (pages(at(&FOOTPRINT_GIB, share(&mut random))) as u64).max(2 * GRAIN_PAGES);
-        let end = pages(at(&END_GIB, share(&mut random))) as u64;
+        let footprint =
+            (pages(at(&FOOTPRINT_GIB, draw_share(&mut random))) as u64).max(2 * GRAIN_PAGES);
+        let end = pages(at(&END_GIB, draw_share(&mut random))) as u64;
         let extents_all = end.max(footprint).div_ceil(EXTENT_PAGES) + 1;
         let writes = WRITES_PER_PAGE
             * (WRITES_SIGMA * normal(&mut random) - WRITES_SIGMA * WRITES_SIGMA / 2.0).exp();
         let writes = if kind == Kind::Idle { 0.02 * writes } else { writes };
         let left = (writes * footprint as f64).ceil() as u64;
-        let reads = READS_PER_WRITE * -(1.0 - share(&mut random)).ln();
-        let theta = 0.6 + 0.5 * share(&mut random);
+        let reads = READS_PER_WRITE * -(1.0 - draw_share(&mut random)).ln();
+        let theta = 0.6 + 0.5 * draw_share(&mut random);
         let requests = left as f64 / 3.0 * (1.0 + reads);
         Self {
             kind,
@@ -114,12 +115,12 @@ impl Generated {
         if self.left == 0 {
             return None;
         }
-        self.time_us += (self.gap_us * -(1.0 - share(&mut self.random)).ln()) as u64;
-        if share(&mut self.random) < self.reads / (1.0 + self.reads) {
+        self.time_us += (self.gap_us * -(1.0 - draw_share(&mut self.random)).ln()) as u64;
+        if draw_share(&mut self.random) < self.reads / (1.0 + self.reads) {
             let (page, pages) = self.skewed();
             return Some(self.request(Op::Read, page, pages));
         }
-        let is_of_log = self.kind == Kind::Database && share(&mut self.random) < 0.3;
+        let is_of_log = self.kind == Kind::Database && draw_share(&mut self.random) < 0.3;
         let (page, pages) = match self.kind {
             Kind::Database if is_of_log => self.in_circle(4, LOG_SHARE),
             Kind::General | Kind::Idle | Kind::Database => self.skewed(),
@@ -136,7 +137,7 @@ impl Generated {
         let rank = self.ranks.draw(&mut self.random) - 1;
         let grain = self.grains.at(rank) * GRAIN_PAGES;
         let page = (grain + draw_below(&mut self.random, GRAIN_PAGES)).min(self.footprint - 1);
-        (page, draw_of(&LENGTHS, share(&mut self.random)))
+        (page, draw_of(&LENGTHS, draw_share(&mut self.random)))
     }
 
     /// The next pages of the first `part` of the footprint, which is written in a circle.
@@ -157,14 +158,9 @@ impl Generated {
     }
 }
 
-/// A number in 0..1.
-fn share(random: &mut Xoshiro256PlusPlus) -> f64 {
-    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-}
-
 /// A number of the standard normal distribution, after Box and Muller.
 fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
-    let (radius, angle) = (1.0 - share(random), share(random));
+    let (radius, angle) = (1.0 - draw_share(random), draw_share(random));
     (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
