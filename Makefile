@@ -40,8 +40,12 @@ install: build ## installs ftlab with its manual pages and completions below PRE
 	$(FTLAB) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_ftlab
 	$(FTLAB) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ftlab.fish
 
-test: check ## runs everything: lints, documentation and all tests
-	RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test --locked --workspace --features ftlab-cli/full
+# What is for Python is installed and compiled beside lints and tests, which leave a processor idle now and then.
+test: setup-system ## runs everything: lints, documentation and all tests
+	$(MAKE) $(VENV)/requirements.lock & beside=$$!; $(MAKE) check; checked=$$?; wait $$beside && exit $$checked
+	$(CARGO) test --locked --workspace --features ftlab-cli/full --no-run
+	$(MAKE) python & beside=$$!; RUST_TEST_THREADS=$(TEST_THREADS) \
+		$(CARGO) test --locked --workspace --features ftlab-cli/full; tested=$$?; wait $$beside && exit $$tested
 	$(MAKE) test-python
 
 test-all: ## runs everything, and all cases of tests of which `make test` runs a third (CONTRIBUTING.md)
