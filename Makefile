@@ -59,7 +59,8 @@ $(VENV)/requirements.lock: python/requirements.lock | setup-python
 	$(VENV)/bin/pip install --quiet --no-compile --requirement $<
 	cp $< $@
 
-test-python: python ## runs lints, type checks and tests of the Python package
+test-python: python ## runs lints, type checks and tests of the Python package, and checks spelling everywhere
+	$(VENV)/bin/typos
 	$(VENV)/bin/ruff format --check python
 	$(VENV)/bin/ruff check python
 	$(VENV)/bin/pytest --quiet -rs --numprocesses logical
@@ -120,8 +121,7 @@ docs-figures: build python ## redraws pictures of the manual that need no record
 			fill="sequential", drive_writes=6, timing="slc", observe=True, progress=False); \
 		ftlab.plot.moves(result).savefig("docs/figures/python-moves.svg")'
 
-audit: target/tools/bin/typos ## checks spelling, and licences, sources and known vulnerabilities of dependencies
-	target/tools/bin/typos
+audit: ## checks licences, sources and known vulnerabilities of dependencies
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
 	$(CARGO) deny --locked check licenses bans sources
 	@if $(CARGO) deny fetch db 2>/dev/null; then \
@@ -129,10 +129,6 @@ audit: target/tools/bin/typos ## checks spelling, and licences, sources and know
 	else \
 		echo "SKIPPED: advisories, whose database (github.com/RustSec/advisory-db) cannot be fetched"; \
 	fi
-
-target/tools/bin/typos: | setup-python
-	$(PYTHON) -m venv target/tools
-	target/tools/bin/pip install --quiet typos==1.52.0
 
 release: setup-system target/tools/bin/maturin ## builds wheel, static program, image, bill of materials and checksums in target/release-VERSION
 	scripts/release.sh
