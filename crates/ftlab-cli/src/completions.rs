@@ -6,6 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
+use ftlab_ftl::page::GC_SCHEDULES;
 use ftlab_ftl::registry::known_ftls;
 use ftlab_sim::TIMINGS;
 use ftlab_trace::format::FORMATS;
@@ -38,9 +39,7 @@ fn names_of(argument: &str) -> Vec<String> {
         "ftl" | "ftls" | "baseline" => known_ftls().names,
         "timing" => TIMINGS.iter().map(|timing| timing.name.to_owned()).collect(),
         "format" => FORMATS.iter().map(|format| format.name.to_owned()).collect(),
-        "gc" => ["foreground", "incremental", "background", "garbage", "gradual"]
-            .map(str::to_owned)
-            .into(),
+        "gc" => GC_SCHEDULES.map(str::to_owned).into(),
         "fill" => fills(),
         _ => Vec::new(),
     }

@@ -121,10 +121,12 @@ options! { DRIVE_OPTIONS of DriveOptions: under "Drive" {
         /// When garbage is collected: foreground, a whole collection before the host write that needs
         /// it; incremental[:pages=N], some pages (at most N) after each host write; background[:pages=N],
         /// the first victim before the host write and the others like that; garbage[:share=S], whole
-        /// collections while at least that share of the programmed pages is invalid; or gradual[:from=S],
-        /// whole collections, the more the fewer blocks are free, below that share.
+        /// collections while at least that share of the programmed pages is invalid; gradual[:from=S],
+        /// whole collections, the more the fewer blocks are free, below that share; or
+        /// throttled[:from=S,invalid=S,moves=N], blocks that are so much invalid, with so many moves for each
+        /// page of the host, below that share.
         gc: by_text::<GcSchedule>, "SCHEDULE" = "foreground" => |drive, schedule| drive.gc = schedule;
-        files "When garbage is collected: foreground, background[:pages=N], incremental[:pages=N],\ngarbage[:share=S] or gradual[:from=S].";
+        files "When garbage is collected: foreground, background[:pages=N], incremental[:pages=N],\ngarbage[:share=S], gradual[:from=S] or throttled[:from=S,invalid=S,moves=N].";
         python "str";
         /// Which free block is opened next: the one that has been free longest (fifo), or the one with the
         /// fewest erases (least-worn).
@@ -245,7 +247,7 @@ pub struct DriveSummary {
     /// The most valid pages of a block that is collected ahead of need.
     pub early_valid_pages_max: u32,
     /// When garbage is collected: "foreground", "background:pages=N" or "incremental:pages=N" after host
-    /// writes, "garbage:share=S" or "gradual:from=S".
+    /// writes, "garbage:share=S", "gradual:from=S" or "throttled:from=S,invalid=S,moves=N".
     pub gc: String,
     /// Which free block is opened next: "fifo" or "least-worn".
     pub free_block: String,

@@ -263,7 +263,7 @@ mod tests {
         for workload in ["hotcold:pages=0.3", "zipf", "uniform"] {
             assert_ne!(of(&experiment(workload), "2r++"), hash, "{workload}");
         }
-        let changes: [fn(&mut Experiment); 20] = [
+        let changes: [fn(&mut Experiment); 21] = [
             |of| of.length = Length::Writes(5),
             |of| of.length = Length::UntilSteady(GENERATOR_DRIVE_WRITES),
             |of| of.interval_writes = Some(1),
@@ -276,6 +276,7 @@ mod tests {
             |of| of.drive.physical = Physical::OverProvisioning(Share(0.2)),
             |of| of.drive.reserve_blocks = 5,
             |of| of.drive.gc = "gradual".parse().unwrap(),
+            |of| of.drive.gc = "throttled".parse().unwrap(),
             |of| of.drive.slc_cache = Some("size=1MiB".parse().unwrap()),
             |of| of.drive.mapping = "dftl:cache=1MiB".parse().unwrap(),
             |of| of.timing = Some("slc".parse().unwrap()),

@@ -46,7 +46,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, value_name = "BLOCKS", default_value_t = 4, value_parser = parse::<u32>)]
     reserve: u32,
     /// When garbage is collected: foreground, background[:pages=N], incremental[:pages=N],
-    /// garbage[:share=S] or gradual[:from=S], as for `ftlab run`.
+    /// garbage[:share=S], gradual[:from=S] or throttled[:from=S,invalid=S,moves=N], as for `ftlab run`.
     #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
     gc: GcSchedule,
     /// Which free block is opened next: the one that has been free longest (fifo), or the one with the

@@ -582,7 +582,14 @@ fn every_policy_takes_a_map_on_flash() {
 
 #[test]
 fn collections_of_any_schedule_and_failing_blocks_keep_the_map_right() {
-    let schedules = ["incremental", "incremental:pages=2", "background", "garbage", "gradual"];
+    let schedules = [
+        "incremental",
+        "incremental:pages=2",
+        "background",
+        "garbage",
+        "gradual",
+        "throttled:invalid=0.2",
+    ];
     let mut refreshed = 0;
     for name in ["1r-greedy", "2r++", "sepbit", "wolf"] {
         for (number, gc) in schedules.into_iter().enumerate() {

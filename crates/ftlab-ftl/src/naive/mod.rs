@@ -29,7 +29,7 @@ struct NaiveFtl {
     requester: StreamId,
     /// Since a block was borrowed for it, relocated pages went to that stream.
     has_served: bool,
-    /// Of collection that begins gradually: what is still to be regained.
+    /// Of collection that begins gradually, or throttled: what is still to be regained, or relocated.
     due: i64,
     /// Victims of a collection in steps that are not erased yet.
     victims: VecDeque<BlockId>,
@@ -144,6 +144,9 @@ impl NaiveFtl {
         if let GcSchedule::Gradual { per_million } = self.config.gc {
             self.collect_gradually(per_million);
         }
+        if let GcSchedule::Throttled { from, invalid, moves } = self.config.gc {
+            self.collect_throttled([from, invalid, moves].map(u64::from));
+        }
         if (self.free.len() as u32) < self.config.gc_start_blocks {
             self.collect(self.config.early_valid_pages_max);
         }
@@ -256,6 +259,30 @@ impl NaiveFtl {
             } else if valid > 0 {
                 let regained = blocks.len() as u32 * geometry.pages_per_block() - valid;
                 self.due -= i64::from(regained) * i64::from(start - reserve);
+            }
+            self.reclaim(&blocks);
+        }
+    }
+
+    /// Relocates as many pages of mostly invalid blocks as a host write pays for, all in millionths.
+    fn collect_throttled(&mut self, [from, invalid, moves]: [u64; 3]) {
+        let (geometry, reserve) = (self.config.geometry, self.config.reserve_blocks);
+        let of = |number: u32, share: u64| (u64::from(number) * share).div_ceil(1_000_000) as u32;
+        let start = of(geometry.blocks(), from).max(reserve + 1);
+        let most = geometry.pages_per_block() - of(geometry.pages_per_block(), invalid);
+        if self.free.len() as u32 >= start {
+            return;
+        }
+        self.due += moves.cast_signed();
+        while self.due > 0 && (self.free.len() as u32) < start {
+            let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
+            victims.begin(self.requester, most);
+            self.policy.select_victims(&self.drive(), &mut victims);
+            let blocks = victims.blocks().to_vec();
+            let valid: u32 = blocks.iter().map(|block| self.valid_pages(*block)).sum();
+            self.due -= 1_000_000 * i64::from(valid);
+            if blocks.is_empty() {
+                self.due = -1_000_000;
             }
             self.reclaim(&blocks);
         }

@@ -137,6 +137,8 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         2 => (0_u32..4).prop_map(|pages_max| GcSchedule::Background { pages_max }),
         1 => (50_000_u32..400_000).prop_map(|per_million| GcSchedule::Garbage { per_million }),
         1 => (50_000_u32..400_000).prop_map(|per_million| GcSchedule::Gradual { per_million }),
+        2 => (50_000_u32..700_000, 50_000_u32..=1_000_000, 10_000_u32..3_000_000)
+            .prop_map(|(from, invalid, moves)| GcSchedule::Throttled { from, invalid, moves }),
     ];
     let refresh =
         (prop_oneof![2 => Just(0), 1 => 2_u32..6], prop_oneof![2 => Just(0), 1 => 100_u64..600]);

@@ -154,10 +154,14 @@ impl DriveConfig {
         *self == Self { early_valid_pages_max: self.early_valid_pages_max, ..plain }
     }
 
-    /// Free blocks below which collection begins if it does so gradually: more than the reserve.
-    pub(crate) fn gradual_start(&self) -> u32 {
-        let GcSchedule::Gradual { per_million } = self.gc else { return 0 };
-        let blocks = u64::from(self.geometry.blocks()) * u64::from(per_million);
+    /// Free blocks below which collection begins gradually, or throttled: more than the reserve.
+    pub(crate) fn ahead_start(&self) -> u32 {
+        let (GcSchedule::Gradual { per_million: from } | GcSchedule::Throttled { from, .. }) =
+            self.gc
+        else {
+            return 0;
+        };
+        let blocks = u64::from(self.geometry.blocks()) * u64::from(from);
         (blocks.div_ceil(MILLION as u64) as u32).max(self.reserve_blocks + 1)
     }
 

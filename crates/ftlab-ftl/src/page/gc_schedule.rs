@@ -4,6 +4,10 @@ use ftlab_spec::{NoParameters, Parameters, Spec, SpecError};
 use std::fmt;
 use std::str::FromStr;
 
+/// The names of all schedules.
+pub const GC_SCHEDULES: [&str; 6] =
+    ["foreground", "incremental", "background", "garbage", "gradual", "throttled"];
+
 /// What a share of garbage is counted in.
 pub(crate) const MILLION: f64 = 1e6;
 
@@ -25,6 +29,17 @@ ftlab_spec::parameters! {
     pub struct GradualParameters {
         /// Free blocks, of all, below which it begins.
         from: f64 = 0.05, "from" in 0.000_1..=0.99, from "our choice";
+    }
+}
+
+ftlab_spec::parameters! {
+    pub struct ThrottledParameters {
+        /// Free blocks, of all, below which it begins.
+        from: f64 = 0.4, "from" in 0.000_1..=0.99, from "fitted to Micron 7450 MAX";
+        /// Invalid pages of a victim, of all its pages, at least.
+        invalid: f64 = 0.5, "invalid" in 0.01..=1.0, from "fitted to Micron 7450 MAX";
+        /// Relocations for each page that the host writes, at most.
+        moves: f64 = 0.17, "moves" in 0.000_1..=100.0, from "fitted to Micron 7450 MAX";
     }
 }
 
@@ -63,11 +78,29 @@ pub enum GcSchedule {
         /// Free blocks in a million.
         per_million: u32,
     },
+    /// After a host write, whole collections of what is mostly invalid, with so many relocations for each page that the
+    /// host writes, while fewer than this many blocks are free; before a host write that finds no room as well.
+    /// Blocks without a valid page cost nothing.
+    ///
+    /// So the work ahead of need takes a share of the bandwidth, and no more.
+    Throttled {
+        /// Free blocks in a million.
+        from: u32,
+        /// Invalid pages of a victim in a million of its pages, at least.
+        invalid: u32,
+        /// Relocations in a million host pages.
+        moves: u32,
+    },
+}
+
+/// A share as what it is counted in.
+fn per_million(share: f64) -> u32 {
+    (share * MILLION).round() as u32
 }
 
 impl GcSchedule {
     /// The schedule that `spec` names: `foreground`, `incremental:pages=8`, `background:pages=8`,
-    /// `garbage:share=0.15` or `gradual:from=0.05`.
+    /// `garbage:share=0.15`, `gradual:from=0.05` or `throttled:from=0.4,invalid=0.5,moves=0.17`.
     pub fn from_spec(spec: &Spec) -> Result<Self, SpecError> {
         match spec.name.as_str() {
             "foreground" => NoParameters::from_spec(spec).map(|_| Self::Foreground),
@@ -75,18 +108,19 @@ impl GcSchedule {
                 .map(|parameters| Self::Incremental { pages_max: parameters.pages }),
             "background" => StepParameters::from_spec(spec)
                 .map(|parameters| Self::Background { pages_max: parameters.pages }),
-            "garbage" => GarbageParameters::from_spec(spec).map(|parameters| Self::Garbage {
-                per_million: (parameters.share * MILLION).round() as u32,
-            }),
-            "gradual" => GradualParameters::from_spec(spec).map(|parameters| Self::Gradual {
-                per_million: (parameters.from * MILLION).round() as u32,
+            "garbage" => GarbageParameters::from_spec(spec)
+                .map(|own| Self::Garbage { per_million: per_million(own.share) }),
+            "gradual" => GradualParameters::from_spec(spec)
+                .map(|own| Self::Gradual { per_million: per_million(own.from) }),
+            "throttled" => ThrottledParameters::from_spec(spec).map(|own| Self::Throttled {
+                from: per_million(own.from),
+                invalid: per_million(own.invalid),
+                moves: per_million(own.moves),
             }),
             _ => Err(SpecError::UnknownName {
                 kind: "schedule of garbage collection",
                 name: spec.name.clone(),
-                known: ["foreground", "incremental", "background", "garbage", "gradual"]
-                    .map(str::to_owned)
-                    .into(),
+                known: GC_SCHEDULES.map(str::to_owned).into(),
             }),
         }
     }
@@ -100,7 +134,10 @@ impl GcSchedule {
             Self::Background { pages_max } => {
                 Self::Background { pages_max: pages_max.div_ceil(pages) }
             }
-            Self::Foreground | Self::Garbage { .. } | Self::Gradual { .. } => self,
+            Self::Foreground
+            | Self::Garbage { .. }
+            | Self::Gradual { .. }
+            | Self::Throttled { .. } => self,
         }
     }
 
@@ -108,7 +145,10 @@ impl GcSchedule {
     pub(crate) fn step_pages_max(self) -> Option<u32> {
         match self {
             Self::Incremental { pages_max } | Self::Background { pages_max } => Some(pages_max),
-            Self::Foreground | Self::Garbage { .. } | Self::Gradual { .. } => None,
+            Self::Foreground
+            | Self::Garbage { .. }
+            | Self::Gradual { .. }
+            | Self::Throttled { .. } => None,
         }
     }
 }
@@ -124,6 +164,11 @@ impl fmt::Display for GcSchedule {
             }
             Self::Gradual { per_million } => {
                 write!(f, "gradual:from={}", f64::from(*per_million) / MILLION)
+            }
+            Self::Throttled { from, invalid, moves } => {
+                let [from, invalid, moves] =
+                    [from, invalid, moves].map(|own| f64::from(*own) / MILLION);
+                write!(f, "throttled:from={from},invalid={invalid},moves={moves}")
             }
         }
     }
@@ -158,6 +203,10 @@ mod tests {
         let twentieth = GcSchedule::Gradual { per_million: 50_000 };
         assert_eq!(twentieth.to_string(), "gradual:from=0.05");
         assert_eq!(schedule("gradual"), Ok(twentieth));
+        let throttled = GcSchedule::Throttled { from: 300_000, invalid: 500_000, moves: 170_000 };
+        assert_eq!(throttled.to_string(), "throttled:from=0.3,invalid=0.5,moves=0.17");
+        assert_eq!(schedule("throttled:from=0.3"), Ok(throttled));
+        assert!(schedule("throttled:moves=0").is_err());
         assert!(schedule("increment").unwrap_err().contains("did you mean \"incremental\"?"));
         assert!(schedule("foreground:pages=8").is_err());
     }

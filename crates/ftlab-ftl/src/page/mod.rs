@@ -24,7 +24,10 @@ pub use config::{ConfigError, DriveConfig};
 pub use directed::Directed;
 pub use drive::{DriveState, FreeBlock, Phase, SeenAs, WearLeveling};
 pub use engine::{Adopt, PageMapped, Resume};
-pub use gc_schedule::{GarbageParameters, GcSchedule, GradualParameters, StepParameters};
+pub use gc_schedule::{
+    GC_SCHEDULES, GarbageParameters, GcSchedule, GradualParameters, StepParameters,
+    ThrottledParameters,
+};
 pub use handle_streams::Handles;
 pub use policy::{
     BlockScore, Hint, Hints, HostWrite, Lifetime, Placement, Policy, Relocation, SampleBytes,

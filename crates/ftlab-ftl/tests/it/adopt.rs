@@ -90,7 +90,13 @@ fn every_ftl_takes_over_from_others() {
 
 #[test]
 fn so_do_other_schedules_of_collection() {
-    for gc in ["incremental", "background", "garbage:share=0.2", "gradual:from=0.3"] {
+    for gc in [
+        "incremental",
+        "background",
+        "garbage:share=0.2",
+        "gradual:from=0.3",
+        "throttled:invalid=0.2",
+    ] {
         let gc: GcSchedule = gc.parse().unwrap();
         for name in ["1r-greedy", "2r++", "wolf", "midas", "hazard", "sep-gc/random"] {
             assert_takes_over(name, "2r++", DriveConfig { gc, ..config() });

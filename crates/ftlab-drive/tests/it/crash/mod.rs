@@ -70,6 +70,7 @@ fn so_do_other_schedules_of_collection() {
             "background",
             "garbage:share=0.2",
             "gradual:from=0.3",
+            "throttled:from=0.5,invalid=0.3",
         ] {
             survive(name, gc, times(100), seed);
         }
@@ -119,10 +120,14 @@ fn every_page_is_found_whichever_ftl_placed_it() {
     });
     let refused = refused.into_inner();
     assert!(refused < families.len() / 3, "{refused} of {} are too large", families.len());
-    for_each(4500, ["incremental", "background", "gradual:from=0.3"], |gc, seed| {
-        assert!(be_taken_over("2r++", "hazard", gc, times(20), seed));
-        assert!(be_taken_over("wolf", "wolf", gc, times(20), seed));
-    });
+    for_each(
+        4500,
+        ["incremental", "background", "gradual:from=0.3", "throttled:from=0.5,invalid=0.3"],
+        |gc, seed| {
+            assert!(be_taken_over("2r++", "hazard", gc, times(20), seed));
+            assert!(be_taken_over("wolf", "wolf", gc, times(20), seed));
+        },
+    );
 }
 
 #[test]

@@ -15,11 +15,15 @@
 //! (Policies that want collections of their own accord say so; for others that is compiled away.)
 
 use crate::page::engine::page_mapped::PageMapped;
+use crate::page::gc_schedule::MILLION;
 use crate::page::policy::Policy;
 use crate::page::{GcSchedule, Phase};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Purpose};
+
+/// What is due for a relocation if collection is throttled.
+const PAGE_DUE: i64 = MILLION as i64;
 
 impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
     /// Does what is due after a host write to `stream`.
@@ -53,7 +57,13 @@ impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
             }
         }
         if let GcSchedule::Gradual { .. } = self.config.gc {
-            self.collect_gradually(self.config.gradual_start(), purpose)?;
+            self.collect_gradually(self.config.ahead_start(), purpose)?;
+            if self.drive.free_blocks() >= self.config.gc_start_blocks {
+                return Ok(());
+            }
+        }
+        if let GcSchedule::Throttled { invalid, moves, .. } = self.config.gc {
+            self.collect_throttled((invalid, moves), purpose)?;
             if self.drive.free_blocks() >= self.config.gc_start_blocks {
                 return Ok(());
             }
@@ -139,6 +149,35 @@ impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
         Ok(())
     }
 
+    /// Collects what is mostly invalid, with as many relocations as a host write makes due. What a victim has beyond that
+    /// is owed by the next host writes.
+    fn collect_throttled(
+        &mut self,
+        (invalid, moves): (u32, u32),
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
+        debug_assert!(!self.progress.is_under_way(), "collections are whole");
+        let pages_per_block = self.drive.pages_per_block();
+        let invalid_pages_min =
+            (u64::from(pages_per_block) * u64::from(invalid)).div_ceil(PAGE_DUE as u64) as u32;
+        self.progress.due += i64::from(moves);
+        while self.progress.due > 0 && self.drive.free_blocks() < self.config.ahead_start() {
+            self.select(pages_per_block - invalid_pages_min, false)?;
+            let blocks = self.victims.blocks().len() as u32;
+            if blocks == 0 {
+                // It is looked for again when the next page is due.
+                self.progress.due = -PAGE_DUE;
+                break;
+            }
+            let valid = blocks * pages_per_block - self.victims.invalid_pages();
+            self.progress.due -= i64::from(valid) * PAGE_DUE;
+            self.observer.collection_begins();
+            self.reclaim_victims(purpose)?;
+            self.observer.collection_ends();
+        }
+        Ok(())
+    }
+
     /// Sets `background_below`, after a change of what is due.
     pub(super) fn schedule_background(&mut self) {
         let is_due = self.progress.is_under_way()
@@ -156,8 +195,8 @@ impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
             GcSchedule::Incremental { .. } | GcSchedule::Background { .. } => {
                 self.config.gc_start_blocks.max(self.config.reserve_blocks)
             }
-            GcSchedule::Gradual { .. } => {
-                self.config.gradual_start().max(self.config.gc_start_blocks)
+            GcSchedule::Gradual { .. } | GcSchedule::Throttled { .. } => {
+                self.config.ahead_start().max(self.config.gc_start_blocks)
             }
             // The number of free blocks says nothing of garbage.
             GcSchedule::Garbage { .. } => u32::MAX,

@@ -16,7 +16,8 @@ pub(super) struct Progress {
     pub(super) left_writes: u32,
     /// Since the last block was borrowed, relocated pages went to the stream that asked for it.
     pub(super) has_served: bool,
-    /// Of collection that begins gradually: what is still to be regained, or, below 0, was regained ahead.
+    /// Of collection that begins gradually: what is still to be regained, or, below 0, was regained ahead. Of throttled
+    /// collection: relocations, in the same way.
     pub(super) due: i64,
 }
 

@@ -256,6 +256,7 @@ const CHANGES: &[Change] = &[
     ("gc=background:pages=8", |of| of.drive.gc = "background:pages=8".parse().unwrap()),
     ("gc=garbage:share=0.1", |of| of.drive.gc = GcSchedule::Garbage { per_million: 100_000 }),
     ("gc=gradual", |of| of.drive.gc = "gradual".parse().unwrap()),
+    ("gc=throttled", |of| of.drive.gc = "throttled".parse().unwrap()),
     ("gc-start=20%", |of| of.drive.early = Some(EarlyCollection::new(Share(0.2), None))),
     ("wear", |of| {
         of.drive.wear = WearLeveling { free_block: FreeBlock::LeastWorn, threshold: 4 };
