@@ -37,7 +37,8 @@ fn main() -> ExitCode {
         let seconds = begun.elapsed().as_secs_f64();
         let best = &found.drives[0];
         let as_good = &found.drives[..found.as_good];
-        let (least, most) = found.bounds.op_ratio;
+        let bounds = found.bounds.as_ref();
+        let (least, most) = bounds.map_or((f64::NAN, f64::NAN), |own| own.op_ratio);
         let is_named = as_good.iter().any(|own| own.candidate.ftl == case.hidden.ftl);
         let is_near = (best.op_ratio - op_ratio).abs() <= 0.005;
         let is_inside = least <= op_ratio && op_ratio <= most;
@@ -65,7 +66,7 @@ fn main() -> ExitCode {
         );
         eprintln!(
             "{number}: {seconds:.0} s; up to {} within bounds",
-            percent(found.bounds.rms_most)
+            bounds.map_or("nothing".into(), |own| percent(own.rms_most))
         );
         for own in found.drives.iter().chain(found.left.iter().take(8)) {
             eprintln!(

@@ -3,7 +3,8 @@
 use crate::output::aligned;
 use crate::table::ruled;
 use ftlab_experiments::fit::{
-    Errors, Fit, Instead, OfSeries, Question, Reading, Series, SeriesFacts, Trial, Verdict, off,
+    Bounds, Errors, Fit, Instead, OfSeries, Question, Reading, Series, SeriesFacts, Trial, Verdict,
+    off,
 };
 use ftlab_ftl::page::GcSchedule;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
@@ -141,24 +142,25 @@ fn table(fit: &Fit) -> String {
 
 /// The drive in words, its bounds, and what to keep in mind.
 fn answer(fit: &Fit) -> String {
-    let (best, bounds) = (&fit.drives[0], &fit.bounds);
+    let best = &fit.drives[0];
     let fitted = match fit.series.len() {
         1 => "this series".to_owned(),
         count => format!("these {count} series"),
     };
+    let bounds = fit.bounds.as_ref();
+    let within = |of: &dyn Fn(&Bounds) -> (String, String)| {
+        bounds.map(of).map_or_else(String::new, |(least, most)| format!(" ({least} to {most})"))
+    };
     let sentence = format!(
-        "{} with {} of over-provisioning ({} to {}), units of {} ({} to {}) and a reserve of {} of them ({} to {}): \
+        "{} with {} of over-provisioning{}, units of {}{} and a reserve of {} of them{}: \
          {} off over the intervals, {} over the last fifth. Fitted to {fitted}.\n",
         best.candidate.ftl,
         tenths(best.op_ratio),
-        tenths(bounds.op_ratio.0),
-        tenths(bounds.op_ratio.1),
+        within(&|own| (tenths(own.op_ratio.0), tenths(own.op_ratio.1))),
         decimal(best.unit_bytes),
-        decimal(bounds.unit_bytes.0),
-        decimal(bounds.unit_bytes.1),
+        within(&|own| (decimal(own.unit_bytes.0), decimal(own.unit_bytes.1))),
         best.candidate.reserve,
-        bounds.reserve.0,
-        bounds.reserve.1,
+        within(&|own| (own.reserve.0.to_string(), own.reserve.1.to_string())),
         tenths(best.distance.rms),
         signed(best.distance.last_fifth)
     );
@@ -256,19 +258,20 @@ fn by_series(fit: &Fit) -> String {
 }
 
 fn caveats(fit: &Fit) -> Vec<String> {
-    let (best, bounds) = (&fit.drives[0], &fit.bounds);
-    let mut caveats = vec![
+    let best = &fit.drives[0];
+    let mut caveats = Vec::new();
+    caveats.extend(fit.bounds.as_ref().map(|bounds| {
         format!(
             "In brackets is what the series does not exclude if this is the FTL (profile likelihood, 95%, {} \
              independent intervals): up to {} off.",
             significant(bounds.intervals, 2),
             tenths(bounds.rms_most)
-        ),
-        format!(
-            "Over-provisioning is beside the reserve: with one more unit in reserve it would be {} more.",
-            percent(best.unit_bytes / best.candidate.capacity as f64)
-        ),
-    ];
+        )
+    }));
+    caveats.push(format!(
+        "Over-provisioning is beside the reserve: with one more unit in reserve it would be {} more.",
+        percent(best.unit_bytes / best.candidate.capacity as f64)
+    ));
     if fit.overhead > 0.0 && !fit.overhead_of.is_empty() {
         caveats.push(format!(
             "The overhead of {} was measured in the first drive write of {}, when the drive is taken to have been empty. If \
@@ -277,11 +280,16 @@ fn caveats(fit: &Fit) -> Vec<String> {
             fit.overhead_of.join(" and ")
         ));
     }
+    let how = match best.candidate.gc.parse() {
+        Ok(GcSchedule::Gradual { .. }) => ", in proportion to the free units that are missing",
+        Ok(GcSchedule::Throttled { .. }) => {
+            ", units that are mostly invalid, with so many moves for each page"
+        }
+        _ => "",
+    };
     if best.candidate.gc != GcSchedule::Foreground.to_string() {
-        caveats.push(format!(
-            "It collects before it has to (--gc {}), in proportion to the free units that are missing.",
-            best.candidate.gc
-        ));
+        let gc = &best.candidate.gc;
+        caveats.push(format!("It collects before it has to (--gc {gc}){how}."));
     }
     if fit.as_good > 1 {
         let names: Vec<_> =

@@ -3,10 +3,11 @@
 use super::bounds::{Bounds, ProfilePoint, Profiled};
 use super::drive::{Candidate, Trial};
 use super::left_out::LeftOut;
+use super::noise::Noise;
 use super::overhead::overhead;
-use super::question::{Extent, Question};
+use super::question::{Extent, Question, Series};
 use super::runner::Runner;
-use super::verdict::Verdict;
+use super::verdict::{Verdict, is_unexplained};
 use super::written::Written;
 use crate::compare::standard_ftls;
 use crate::error::ExperimentsError;
@@ -50,6 +51,9 @@ const OVERHEAD_MAX: f64 = 0.5;
 /// Drive writes over which that is looked at: a capacity that is twice too large is found out later.
 const EMPTY_FOR: f64 = 0.25;
 
+/// Drive writes of an interval, at least: within less, it is mostly chance what is moved.
+const INTERVAL: f64 = 1.0 / 16.0;
+
 /// Bounds are looked for around a better drive this often.
 const RECENTRED_MAX: u32 = 2;
 
@@ -58,9 +62,9 @@ const RECENTRED_MAX: u32 = 2;
 pub struct Fit {
     /// The best drive of each FTL that was followed to the end, best first.
     pub drives: Vec<Trial>,
-    /// Of those that are as good.
-    pub bounds: Bounds,
-    /// How far the FTL of the first is off at best, by over-provisioning.
+    /// Of those that are as good; none if nothing explains what was measured.
+    pub bounds: Option<Bounds>,
+    /// How far the FTL of the first is off at best, by over-provisioning; empty if there are no bounds.
     pub profile: Vec<ProfilePoint>,
     /// Of `drives`, those that the series cannot tell from the first.
     pub as_good: usize,
@@ -144,6 +148,29 @@ impl Question {
         threads: usize,
         on_run: &(dyn Fn(usize) + Sync),
     ) -> Result<Fit, ExperimentsError> {
+        let mut fit = self.with_merged_intervals().answered(kept, threads, on_run)?;
+        for (facts, own) in fit.series.iter_mut().zip(&self.series) {
+            facts.samples = own.measured.samples();
+        }
+        Ok(fit)
+    }
+
+    /// The same with intervals that are not too short.
+    fn with_merged_intervals(&self) -> Self {
+        let smallest = self.capacities.iter().copied().min().unwrap_or(1) as f64;
+        let of = |own: &Series| {
+            let measured = own.measured.merged(INTERVAL * smallest);
+            Series { measured, ..own.clone() }
+        };
+        Self { series: self.series.iter().map(of).collect(), ..self.clone() }
+    }
+
+    fn answered(
+        &self,
+        kept: Option<Trials>,
+        threads: usize,
+        on_run: &(dyn Fn(usize) + Sync),
+    ) -> Result<Fit, ExperimentsError> {
         self.check()?;
         let runner = Runner::new(self, kept, on_run)?;
         self.check_empty(&runner)?;
@@ -162,14 +189,28 @@ impl Question {
             }
             .into());
         };
-        let profiled = self.profiled(&runner, &first, &drives[1..], threads)?;
-        drives[0] = profiled.best.clone();
-        let beyond = |trial: &Trial| profiled.noise.beyond(trial, &profiled.best);
+        // A drive that explains nothing excludes nothing.
+        let profiled = if is_unexplained(&first) {
+            None
+        } else {
+            Some(self.profiled(&runner, &first, &drives[1..], threads)?)
+        };
+        let noise = match &profiled {
+            Some(profiled) => {
+                drives[0] = profiled.best.clone();
+                profiled.noise
+            }
+            None => Noise::of(drives.iter()),
+        };
+        let best = drives[0].clone();
+        let beyond = |trial: &Trial| noise.beyond(trial, &best);
         drives[1..].sort_by(|a, b| beyond(a).total_cmp(&beyond(b)));
-        let scales = self.scales(&runner, &drives[0].candidate)?;
-        let is_as_good = |trial: &&Trial| profiled.noise.beyond(trial, &profiled.best) <= 1.0;
-        let as_good = drives.iter().filter(is_as_good).count().max(1);
-        let bounds = self.bounds_of_all(&runner, &profiled, &drives[..as_good], threads)?;
+        let scales = self.scales(&runner, &best.candidate)?;
+        let as_good = drives.iter().filter(|own| beyond(own) <= 1.0).count().max(1);
+        let bounds = match &profiled {
+            Some(own) => Some(self.bounds_of_all(&runner, own, &drives[..as_good], threads)?),
+            None => None,
+        };
         let refused = lock(&runner.refused).clone();
         let capacity = drives[0].candidate.capacity;
         let verdict = self.verdict(&runner, &drives, threads)?;
@@ -181,7 +222,7 @@ impl Question {
             overhead_of: self.overhead_of(&runner),
             as_good,
             bounds,
-            profile: profiled.profile,
+            profile: profiled.map_or_else(Vec::new, |own| own.profile),
             left: found.left,
             scales,
             pages: self.pages,

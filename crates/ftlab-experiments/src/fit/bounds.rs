@@ -193,7 +193,10 @@ impl Question {
         threads: usize,
     ) -> Result<Vec<Candidate>, ExperimentsError> {
         let own = &best.candidate;
-        let schedules = if self.tries_gradual { schedules() } else { vec![own.gc.clone()] };
+        let mut schedules = if self.tries_gradual { schedules() } else { Vec::new() };
+        if !schedules.contains(&own.gc) {
+            schedules.push(own.gc.clone());
+        }
         let whole = self.whole(None);
         let scheduled = |gc: &String| Candidate { gc: gc.clone(), ..own.clone() };
         let others = schedules.iter().map(scheduled);

@@ -20,6 +20,7 @@ impl Fit {
     /// The drive as a file: what simulations take, what it was fitted to, and how well it predicts what it was not. `None`
     /// if nothing explains what was measured.
     pub fn saved(&self, title: &str) -> Option<String> {
+        let bounds = self.bounds.as_ref()?;
         if matches!(self.verdict, Verdict::Unexplained { .. }) {
             return None;
         }
@@ -60,10 +61,10 @@ impl Fit {
              unit = [{:.0}, {:.0}]\n\
              as-good = [{}]",
             percent(best.distance.rms),
-            percent(self.bounds.op_ratio.0),
-            percent(self.bounds.op_ratio.1),
-            self.bounds.unit_bytes.0,
-            self.bounds.unit_bytes.1,
+            percent(bounds.op_ratio.0),
+            percent(bounds.op_ratio.1),
+            bounds.unit_bytes.0,
+            bounds.unit_bytes.1,
             as_good.join(", ")
         );
         if let Some(errors) = Errors::of(&self.left_out) {

@@ -49,6 +49,13 @@ const COARSEST: f64 = 4.0;
 const GRADUAL: (f64, usize, usize) = (1.5, 3, 5);
 const GRADUAL_FROM: [u32; 4] = [10_000, 20_000, 40_000, 80_000];
 
+/// What throttled collection is tried with: free units below which it begins, invalid pages of a victim, and relocations for
+/// a host page, all in a million. One series does not tell it from more over-provisioning.
+const THROTTLED: (u32, u32, [u32; 4]) = (400_000, 500_000, [50_000, 100_000, 200_000, 400_000]);
+
+/// A step of its beginning and of its relocations, as a share of them, is this times the step of over-provisioning.
+const THROTTLE_STEPS: f64 = 25.0;
+
 /// Steps of over-provisioning begin at this and end at that, as shares of it.
 const OP_STEP: (f64, f64) = (0.01, 0.005);
 
@@ -316,11 +323,23 @@ impl Question {
         let starts: Vec<_> = trials.into_iter().map(|trial| trial.candidate).collect();
         let mut followed = best_of_each(matched(runner, whole, &starts, threads)?, &[]);
         if self.tries_gradual {
-            let starts = gradual(&followed[..near(&followed, GRADUAL)]);
+            let starts = self.ahead(&followed[..near(&followed, GRADUAL)]);
             followed.extend(matched(runner, whole, &starts, threads)?);
             followed = best_of_each(followed, &[]);
         }
         Ok(followed)
+    }
+
+    /// Drives that collect ahead of need, and are otherwise like these.
+    fn ahead(&self, trials: &[Trial]) -> Vec<Candidate> {
+        let throttled = (self.series.len() > 1).then(throttled_schedules);
+        let schedules =
+            || gradual_schedules().into_iter().chain(throttled.clone().into_iter().flatten());
+        let of = |trial: &Trial| {
+            let own = trial.candidate.clone();
+            schedules().map(move |gc| Candidate { gc, ..own.clone() })
+        };
+        trials.iter().flat_map(of).collect()
     }
 
     /// Continues by more and less over-provisioning, and larger and smaller units, in ever smaller steps.
@@ -334,14 +353,14 @@ impl Question {
         while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
             let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
             let tried: Vec<(&Trial, Candidate)> = walking
-                .flat_map(|own| own.neighbours(self).map(|neighbour| (&own.best, neighbour)))
+                .flat_map(|own| own.neighbours(self).into_iter().map(|next| (&own.best, next)))
                 .collect();
             let trials = parallel(threads, &tried, |(best, own)| runner.nearer(own, extent, best));
             let trials: Result<Vec<_>, ExperimentsError> = trials.into_iter().collect();
             let mut trials = trials?.into_iter();
             for walker in walkers.iter_mut().filter(|walker| walker.step >= OP_STEP.1) {
-                let own = trials.by_ref().take(Walker::NEIGHBOURS).flatten();
-                match own.min_by(by_distance) {
+                let count = walker.neighbours(self).len();
+                match trials.by_ref().take(count).flatten().min_by(by_distance) {
                     Some(nearer) => walker.best = nearer,
                     None => walker.step /= 2.0,
                 }
@@ -473,10 +492,9 @@ impl Question {
 }
 
 impl Walker {
-    const NEIGHBOURS: usize = 4;
-
-    /// Drives with a little more and less over-provisioning, and with larger and smaller units.
-    fn neighbours(&self, question: &Question) -> [Candidate; Self::NEIGHBOURS] {
+    /// Drives with a little more and less over-provisioning, and with larger and smaller units; of a drive whose collection
+    /// is throttled, with a little more and less of that, too.
+    fn neighbours(&self, question: &Question) -> Vec<Candidate> {
         let own = &self.best.candidate;
         let with_op = |factor: f64| Candidate { op_ratio: factor * own.op_ratio, ..own.clone() };
         let (least, most) = question.unit_pages;
@@ -485,26 +503,34 @@ impl Walker {
             question.with_units(own, (pages.round() as u32).clamp(least, most))
         };
         let doublings = UNIT_STEPS * self.step;
-        [
+        let mut neighbours = vec![
             with_op(1.0 - self.step),
             with_op(1.0 + self.step),
             with_units(-doublings),
             with_units(doublings),
-        ]
+        ];
+        if let Ok(GcSchedule::Throttled { from, invalid, moves }) = own.gc.parse() {
+            let step = THROTTLE_STEPS * self.step;
+            let times = |number: u32, factor: f64| (f64::from(number) * factor).round() as u32;
+            for factor in [1.0 - step, 1.0 + step] {
+                let from_there = (times(from, factor).clamp(1000, 950_000), moves);
+                for (from, moves) in [from_there, (from, times(moves, factor).max(1000))] {
+                    let gc = GcSchedule::Throttled { from, invalid, moves }.to_string();
+                    neighbours.push(Candidate { gc, ..own.clone() });
+                }
+            }
+        }
+        neighbours
     }
-}
-
-/// Drives that collect gradually, and are otherwise like these.
-fn gradual(trials: &[Trial]) -> Vec<Candidate> {
-    let of = |trial: &Trial| {
-        let own = trial.candidate.clone();
-        gradual_schedules().map(|gc| Candidate { gc, ..own.clone() })
-    };
-    trials.iter().flat_map(of).collect()
 }
 
 fn gradual_schedules() -> [String; 4] {
     GRADUAL_FROM.map(|per_million| GcSchedule::Gradual { per_million }.to_string())
+}
+
+fn throttled_schedules() -> [String; 4] {
+    let (from, invalid, moves) = THROTTLED;
+    moves.map(|moves| GcSchedule::Throttled { from, invalid, moves }.to_string())
 }
 
 /// All schedules of collection that are tried.

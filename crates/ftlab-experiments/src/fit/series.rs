@@ -110,6 +110,24 @@ impl Measured {
         Self { host, media, read: self.read }
     }
 
+    /// The series with intervals of at least so many bytes of the host; the last may have more.
+    pub(super) fn merged(&self, bytes: f64) -> Self {
+        let (last, bytes) = (self.host.len() - 1, bytes * (1.0 - NOISE));
+        let mut kept = vec![0];
+        for at in 1..last {
+            let since = self.host[at] - self.host[kept[kept.len() - 1]];
+            if since >= bytes && self.host[last] - self.host[at] >= bytes {
+                kept.push(at);
+            }
+        }
+        kept.push(last);
+        if kept.len() <= INTERVALS_MIN {
+            return self.clone();
+        }
+        let of = |values: &[f64]| kept.iter().map(|at| values[*at]).collect();
+        Self { host: of(&self.host), media: of(&self.media), read: self.read }
+    }
+
     /// The series with other bytes of the host, one number for each sample.
     pub(super) fn with_host(&self, host: Vec<f64>) -> Result<Self, String> {
         let series = Self { host, ..self.clone() };
@@ -279,6 +297,18 @@ mod tests {
     fn series() -> Measured {
         Measured::new((0..=10).map(|n| (f64::from(n) * 10.0, f64::from(n) * 20.0)).collect())
             .unwrap()
+    }
+
+    #[test]
+    fn short_intervals_are_merged_and_the_last_is_no_shorter() {
+        let rows = (0..=49).map(|n| (f64::from(n) * 10.0, f64::from(n * n)));
+        let series = Measured::new(rows.collect()).unwrap();
+        let merged = series.merged(40.0);
+        let expected: Vec<f64> = (0..12).map(|n| f64::from(n) * 40.0).chain([490.0]).collect();
+        assert_eq!(merged.host(), expected);
+        assert!((merged.waf() - series.waf()).abs() < 1e-12);
+        assert_eq!(series.merged(10.0), series, "none is shorter");
+        assert_eq!(series.merged(100.0), series, "too few would be left");
     }
 
     #[test]

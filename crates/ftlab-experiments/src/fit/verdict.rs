@@ -68,6 +68,16 @@ pub enum Instead {
     },
 }
 
+/// How far a drive is off, but for what chance makes of the very drive: that is nothing to explain.
+fn off_beside_chance(trial: &Trial) -> f64 {
+    (trial.distance.rms.powi(2) - trial.chance - trial.simulated).max(0.0).sqrt()
+}
+
+/// Whether this drive explains nothing of what was measured.
+pub(super) fn is_unexplained(trial: &Trial) -> bool {
+    off_beside_chance(trial) > IN_PART
+}
+
 impl Question {
     /// Whether the first of `drives`, which are in order, explains what was measured.
     pub(super) fn verdict(
@@ -77,13 +87,10 @@ impl Question {
         threads: usize,
     ) -> Result<Verdict, ExperimentsError> {
         let best = &drives[0];
-        // What chance makes of the very drive is nothing to explain.
-        let chance = best.chance + best.simulated;
-        let off = (best.distance.rms.powi(2) - chance).max(0.0).sqrt();
-        if off <= EXPLAINED {
+        if off_beside_chance(best) <= EXPLAINED {
             return Ok(Verdict::Explained);
         }
-        if off <= IN_PART {
+        if !is_unexplained(best) {
             return Ok(Verdict::InPart);
         }
         let ftls = self.nearest_and_plainest(drives);

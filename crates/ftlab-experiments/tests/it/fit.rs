@@ -49,7 +49,7 @@ fn a_hidden_drive_is_found_and_a_stopped_fit_goes_on() {
     let best = &first.drives[0];
     assert_eq!(best.candidate.ftl, hidden.ftl);
     assert!((best.op_ratio - op_ratio).abs() < 0.005, "{:?}", best.candidate);
-    let (least, most) = first.bounds.op_ratio;
+    let (least, most) = first.bounds.as_ref().unwrap().op_ratio;
     assert!(least <= best.op_ratio && best.op_ratio <= most, "{:?}", first.bounds);
     assert!(best.distance.rms < 0.1, "{:?}", best.distance);
     let none_ran = |runs: usize| panic!("run {runs} is stored");
@@ -247,7 +247,7 @@ fn hidden_drives_are_found_whatever_their_scale() {
         let as_good = &found.drives[..found.as_good];
         let named = as_good.iter().find(|own| own.candidate.ftl == ftl);
         let named = named.unwrap_or_else(|| panic!("{ftl} is not as good: {}", told(&found)));
-        let (least, most) = found.bounds.op_ratio;
+        let (least, most) = found.bounds.as_ref().unwrap().op_ratio;
         assert!(least <= op_ratio && op_ratio <= most, "{op_ratio}: {:?}", found.bounds);
         // Under skewed writes, chance does not tell these units from smaller ones.
         if !workload.starts_with("zipf") {
