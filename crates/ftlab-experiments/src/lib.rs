@@ -6,6 +6,7 @@
 //! - [`advise`]: which FTL, and how much over-provisioning, for a target.
 //! - [`curve`]: what over-provisioning brings, from whole runs or from samples of pages.
 //! - [`fit`]: which drive has given a series of host and media bytes.
+//! - [`latency_fit`]: which times explain the latency of a real drive under load.
 //! - [`zones`]: which zones a host should write on a drive that has none.
 //! - [`mapping_cache`]: how much memory the map of a drive needs.
 //! - [`load`]: how long requests take, the closer to what a drive can do.
@@ -21,6 +22,7 @@ mod error;
 pub mod fit;
 mod identity;
 mod kept;
+pub mod latency_fit;
 pub mod load;
 pub mod mapping_cache;
 mod output;

@@ -14,7 +14,7 @@ use crate::occupation::{After, By};
 use crate::occupied::Occupied;
 use crate::owner::{NOBODY, Owner};
 use crate::parameters::{ChipParameters, Priority};
-use crate::schedule::Schedule;
+use crate::schedule::{ReadOrder, Schedule};
 use crate::timeline::Log;
 use crate::waits::Waits;
 use crate::work::Work;
@@ -172,6 +172,14 @@ impl Chip {
         self.owner = owner;
         if let Some(ledger) = self.ledger_mut() {
             ledger.request = request;
+        }
+    }
+
+    /// Where LUNs choose what to do next: this is when reads come that the host asks for from here on.
+    #[inline]
+    pub fn order_reads(&mut self, order: ReadOrder) {
+        if let Some(schedule) = &mut self.schedule {
+            schedule.order_reads(order);
         }
     }
 

@@ -73,6 +73,7 @@ pub use parameters::{
     Priority, Suspend,
 };
 pub use read_retries::ReadRetries;
+pub use schedule::ReadOrder;
 pub use timed::{AtOnce, Pace, Timed};
 pub use timeline::{Log, LunWork, Slice};
 pub use timers::{NEVER, Timers};

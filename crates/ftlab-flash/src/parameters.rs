@@ -116,6 +116,9 @@ ftlab_spec::parameters! {
         suspend: Suspend = Suspend::Off, "suspend", from "our choice", of "drive";
         /// Microseconds that an interruption takes, before the read and after it together.
         suspend_us: f64 = 5.0, "suspend-us" in 0.0..=1e6, from "our choice", of "chip";
+        /// Microseconds of a program or erase between the points at which it can be interrupted, such as its pulses,
+        /// counted from its end; a read waits for the next one. 0 if it can be at any time.
+        suspend_slice_us: f64 = 0.0, "suspend-slice-us" in 0.0..=1e6, from "our choice", of "chip";
         /// How often the same program or erase may be interrupted; 0 for any number of times.
         suspend_max: u32 = 0, "suspend-max", from "our choice", of "drive";
     }

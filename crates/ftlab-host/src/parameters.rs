@@ -30,6 +30,18 @@ ftlab_spec::choices! {
     }
 }
 
+ftlab_spec::choices! {
+    /// With priority=read-first and a write buffer: reads of the host that come while writes wait for room in it.
+    pub enum ReadsWhenFull {
+        /// They come first, as always.
+        First = "first",
+        /// They take turns with the host's programs, and suspend nothing.
+        Turn = "turn",
+        /// They come last, and suspend nothing.
+        Last = "last",
+    }
+}
+
 ftlab_spec::parameters! {
     pub struct TimingParameters {
         ..times: ChipTimes;
@@ -48,11 +60,15 @@ ftlab_spec::parameters! {
         arrivals_seed: u64 = 1, "arrivals-seed", from "our choice", of "host";
         /// What the host waits for.
         unit: Unit = Unit::Page, "unit", from "papers on write amplification count page writes", of "host";
+        /// With unit=request: microseconds that each request takes beside its pages, in the host and the controller.
+        command_us: f64 = 0.0, "command-us" in 0.0..=1e6, from "none: times of the flash alone", of "drive";
         ..order: LunOrder;
         /// A buffer of pages that the host has written and the flash has not: a size, maybe with parts: plp=off
         /// if it does not survive a loss of power, ack=program if the host is told of a page when that is in
         /// flash, keep=50% to leave so much of it there to be rewritten.
         write_buffer: WriteBuffer = WriteBuffer::OFF, "write-buffer", from "none, as papers on write amplification", of "drive";
+        /// With priority=read-first and a write buffer: reads that come while writes wait for room in it.
+        reads_when_full: ReadsWhenFull = ReadsWhenFull::First, "reads-when-full", from "our choice", of "drive";
         ..choice: LunChoice;
         /// With unit=request and several jobs of fio: requests that the drive takes at once from the queues of its
         /// tenants; 0 for any number.

@@ -8,7 +8,7 @@ use crate::idle::Idle;
 use crate::interval::Interval;
 use crate::length::Length;
 use crate::page_host::PageHost;
-use crate::parameters::Arrivals;
+use crate::parameters::{Arrivals, ReadsWhenFull};
 use crate::response_times::ResponseTimes;
 use crate::responses::Responses;
 use crate::slowest::SlowRequest;
@@ -16,7 +16,7 @@ use crate::timing::Timing;
 use crate::wait_times::WaitTimes;
 use crate::watch::Watch;
 use crate::write_buffer::{Buffer, BufferCounts, BufferedWrite, Put, entry_of, entry_owner};
-use ftlab_flash::{Answer, Chip, Geometry, Log, Lpn, NEVER, NOBODY, Owner, Wait, Waits};
+use ftlab_flash::{Answer, Chip, Geometry, Log, Lpn, NEVER, NOBODY, Owner, ReadOrder, Wait, Waits};
 use std::collections::VecDeque;
 
 /// What was measured of requests.
@@ -50,6 +50,9 @@ pub(crate) struct Requests {
     /// Who waited for the same page or for room, for a moment.
     told: Vec<Owner>,
     transfer_ns: u64,
+    /// What each request takes beside its pages.
+    command_ns: u64,
+    reads_when_full: ReadsWhenFull,
     arrivals: Arrivals,
     queue_depth: usize,
     poisson: Poisson,
@@ -109,6 +112,8 @@ impl Requests {
             idle: Idle::new(timing.has_slc_pages()),
             told: Vec::new(),
             transfer_ns: chip.transfer_ns(),
+            command_ns: (parameters.command_us * 1e3).round() as u64,
+            reads_when_full: parameters.reads_when_full,
             arrivals: parameters.arrivals,
             queue_depth: parameters.queue_depth as usize,
             poisson: Poisson::new(parameters.rate, parameters.burst, parameters.arrivals_seed),
@@ -326,6 +331,9 @@ impl Requests {
         if open.waits > 0 || !open.is_asked {
             return;
         }
+        let open = &mut self.open[owner as usize];
+        open.done += self.command_ns;
+        self.watch.iter_mut().for_each(|watch| watch.command(owner, self.command_ns));
         if open.done > now {
             return self.finishing.push(open.done, owner);
         }
@@ -389,6 +397,14 @@ impl Requests {
         self.groups.iter_mut().for_each(|groups| groups.begin(self.present));
         let number = self.watch.as_ref().map(|watch| watch.number(self.present));
         chip.ask_for(self.present, number);
+        if self.reads_when_full != ReadsWhenFull::First && op == HostOp::Read {
+            let is_full = self.buffer.as_ref().is_some_and(Buffer::is_full);
+            chip.order_reads(match self.reads_when_full {
+                ReadsWhenFull::Turn if is_full => ReadOrder::Turn,
+                ReadsWhenFull::Last if is_full => ReadOrder::Last,
+                _ => ReadOrder::First,
+            });
+        }
     }
 
     /// The present request asks for further pages, but not for `lacking` sectors of them.
@@ -426,7 +442,7 @@ impl Requests {
     pub(crate) fn end(&mut self, now: u64) -> u64 {
         let open = &mut self.open[self.present as usize];
         open.is_asked = true;
-        let done = open.done;
+        let done = open.done + self.command_ns;
         self.end_if_complete(self.present, now);
         done
     }

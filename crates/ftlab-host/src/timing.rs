@@ -1,7 +1,7 @@
 //! How long flash operations take, by the name of a chip.
 
 use crate::by::By;
-use crate::parameters::{Arrivals, TimingParameters, Unit};
+use crate::parameters::{Arrivals, ReadsWhenFull, TimingParameters, Unit};
 use crate::presets::TIMINGS;
 use crate::weights::Weights;
 use ftlab_flash::{
@@ -103,6 +103,16 @@ impl Timing {
         of_plane.saturating_mul(pages.planes)
     }
 
+    /// Pages of the drive that a LUN programs at once, at most.
+    pub fn pages_at_once(&self, page_bytes: u32) -> u32 {
+        let TimingParameters { times, pages, .. } = &self.parameters;
+        let word_lines = match pages.page_types {
+            PageTypes::OneShot => times.program_us.places().max(times.read_us.places()) as u32,
+            PageTypes::Mean | PageTypes::Each => 1,
+        };
+        word_lines * pages.planes.saturating_mul(pages.flash_page.pages(page_bytes))
+    }
+
     /// Pages of an erase block of the drive, if it is made of blocks of the chip.
     pub fn pages_per_block(&self, page_bytes: u32) -> u32 {
         self.pages_per_lun(page_bytes).saturating_mul(self.luns_of_block())
@@ -180,9 +190,11 @@ fn override_by(full: &mut Spec, spec: &Spec) {
 
 /// Refuses what does nothing without something else.
 fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
-    let TimingParameters { arrivals, unit, write_buffer, slots, weights, by, .. } = parameters;
+    let TimingParameters {
+        arrivals, unit, write_buffer, slots, weights, by, reads_when_full, ..
+    } = parameters;
     let LunOrder { priority } = &parameters.order;
-    let LunChoice { gc_priority, suspend, .. } = &parameters.choice;
+    let LunChoice { gc_priority, suspend, suspend_slice_us, .. } = &parameters.choice;
     let ChipTimes { read_us, program_us, .. } = &parameters.times;
     let PageKinds { page_types, read_retries, pe_cycles, .. } = &parameters.pages;
     let places = [read_us.places(), program_us.places()];
@@ -199,6 +211,8 @@ fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
         ("arrivals", arrivals.to_string(), by_request)
     } else if *priority == Priority::ReadFirst && *unit == Unit::Page {
         ("priority", priority.to_string(), by_request)
+    } else if parameters.command_us > 0.0 && *unit == Unit::Page {
+        ("command-us", parameters.command_us.to_string(), by_request)
     } else if write_buffer.bytes.is_some() && *unit == Unit::Page {
         ("write-buffer", write_buffer.to_string(), by_request)
     } else if parameters.waits && *unit == Unit::Page {
@@ -216,6 +230,15 @@ fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
         ("gc-priority", gc_priority.to_string(), by_choice)
     } else if *suspend != Suspend::Off && *priority != Priority::ReadFirst {
         ("suspend", suspend.to_string(), by_choice)
+    } else if *suspend_slice_us > 0.0 && *suspend == Suspend::Off {
+        let by_suspension = "of use where nothing is interrupted; add suspend=both";
+        ("suspend-slice-us", suspend_slice_us.to_string(), by_suspension)
+    } else if *reads_when_full != ReadsWhenFull::First
+        && (*priority != Priority::ReadFirst || write_buffer.bytes.is_none())
+    {
+        let by_buffer = "possible without a buffer that may be full and LUNs that choose; add \
+                         priority=read-first and write-buffer=8MiB";
+        ("reads-when-full", reads_when_full.to_string(), by_buffer)
     } else if *page_types != PageTypes::Mean && places == [1, 1] {
         let by_list = "possible for pages that all take as long; give the times of each page of a word line, \
                        such as program-us=850/2300";
@@ -322,6 +345,17 @@ mod tests {
             ("slc:pe-cycles=5", "pe-cycles=5 is not of use"),
             ("slc:read-retries=9:1/3:2", "read-retries=9:1/3:2 is not off, or P/E cycles"),
             ("slc:planes=17", "planes=17 is not a whole number in 1..=16"),
+            ("slc:command-us=5", "command-us=5 is not possible for single page writes"),
+            ("slc:command-us=-1,unit=request", "command-us=-1 is not a number in"),
+            ("slc:unit=request,priority=read-first,suspend-slice-us=9", "add suspend=both"),
+            (
+                "slc:unit=request,priority=read-first,reads-when-full=turn",
+                "add priority=read-first and write-buffer=8MiB",
+            ),
+            (
+                "slc:unit=request,write-buffer=1MiB,reads-when-full=last",
+                "add priority=read-first and write-buffer=8MiB",
+            ),
         ] {
             let error = timing(wrong).unwrap_err();
             assert!(error.contains(message), "{wrong}: {error}");

@@ -42,6 +42,11 @@ impl Watch {
         self.open[request as usize] = waits;
     }
 
+    /// A request whose pages are complete takes so much longer.
+    pub(crate) fn command(&mut self, request: Owner, command_ns: u64) {
+        self.open[request as usize].add(Wait::Own, command_ns);
+    }
+
     /// A page of the write buffer has been given to the flash.
     pub(crate) fn entry(&mut self, entry: u32, waits: Waits) {
         set(&mut self.entries, entry, waits);

@@ -315,6 +315,11 @@ impl Buffer {
         self.leave(number, told);
     }
 
+    /// Whether pages wait for room in it.
+    pub(crate) fn is_full(&self) -> bool {
+        !self.outside.is_empty()
+    }
+
     /// Whether nothing is in it, nor waits to be.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting + self.programming + self.outside.len() == 0

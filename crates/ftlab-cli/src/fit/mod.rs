@@ -1,5 +1,6 @@
 //! `ftlab fit`: which drive has given series of host and media bytes.
 
+mod latency;
 mod told;
 
 use crate::error::{CliError, Results};
@@ -34,6 +35,8 @@ use std::path::{Path, PathBuf};
 /// fdp stats, or of nvme ocp smart-add-log and nvme smart-log or smartctl, was appended again and again, as
 /// text or JSON. Its counters are known by name, with their units; what was read as what is printed.
 /// Drives are simulated scaled down, with as many units as the real one would have.
+///
+/// With --latency, it finds the --timing that explains latencies under load.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab fit drive.csv fio-randwrite:bs=128 --logical 7.68TB --page-size 128KiB --figure fit.svg
@@ -41,10 +44,12 @@ use std::path::{Path, PathBuf};
   ftlab fit drive.csv fio-randwrite --logical 3.84TB,7.68TB --skip 2 --json
   ftlab fit fill.csv fill.fio --and random.csv uniform --fill none,sequential --logical 1.92TB \\
       --save mine.toml
+  ftlab fit --latency latency.csv --reads 5000 --depth 448 --sequential 1500MB
   ftlab fit sata.log jobs.fio --logical 960GB --media-counter NAND_Writes=32MiB")]
 pub(crate) struct FitArgs {
     /// The series: a CSV file, or a log of what tools printed.
-    series: PathBuf,
+    #[arg(required_unless_present = "latency")]
+    series: Option<PathBuf>,
     /// Another series of the same drive, and the workload that was run; may be repeated.
     #[arg(long = "and", num_args = 2, value_names = ["SERIES", "WORKLOAD"])]
     and: Vec<String>,
@@ -57,9 +62,17 @@ pub(crate) struct FitArgs {
     media_counter: Vec<CounterName>,
     /// The workload that was run: a generator, a job file of fio or, last and after --, a command of fio, or a
     /// trace. Sizes in bytes of jobs of fio shrink with the drive.
-    workload: String,
+    #[arg(required_unless_present = "latency")]
+    workload: Option<String>,
+    #[command(flatten)]
+    latency: latency::LatencyArgs,
     /// What the host can address on the real drive, such as 7.68TB; several if that is to be found, too.
-    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', required = true)]
+    #[arg(
+        long,
+        value_name = "SIZE,...",
+        value_delimiter = ',',
+        required_unless_present = "latency"
+    )]
     logical: Vec<ByteSize>,
     /// Pages of the simulated drives. A trace is simulated on a drive of its full size.
     #[arg(long, value_name = "N", default_value_t = USUAL_PAGES, value_parser = parse_in(16_384_u32..))]
@@ -133,6 +146,9 @@ fn parse_range(text: &str) -> Result<(f64, f64), String> {
 }
 
 pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
+    if let Some(path) = &args.latency.latency {
+        return latency::fit(args, path);
+    }
     args.figure.as_deref().map(check).transpose()?;
     let counters = Counters { host: args.host_counter.clone(), media: args.media_counter.clone() };
     let (series, readings) = series(args, &counters)?;
@@ -204,7 +220,8 @@ struct Answer<'a> {
 
 /// All series, and what was read of each.
 fn series(args: &FitArgs, counters: &Counters) -> Result<(Vec<Series>, Vec<Reading>), CliError> {
-    let first = (args.series.as_path(), args.workload.as_str());
+    let named = args.series.as_deref().zip(args.workload.as_deref());
+    let first = named.ok_or_else(|| CliError::usage("name a series and its workload"))?;
     let others = args.and.chunks_exact(2).map(|pair| (Path::new(&pair[0]), pair[1].as_str()));
     let all: Vec<(&Path, &str)> = std::iter::once(first).chain(others).collect();
     let count = all.len();

@@ -44,6 +44,7 @@ pub(crate) struct Schedule {
     times: Times,
     striping: Striping,
     urgency: Urgency,
+    read_order: ReadOrder,
     suspends: Suspends,
     luns: Vec<Lun>,
     /// LUN -> when its present phase is over; after the last LUN, when the first read elsewhere is complete.
@@ -65,6 +66,28 @@ pub(crate) struct Schedule {
     accounts: Option<Box<Accounts>>,
 }
 
+/// When reads of the host come; only those that come first interrupt anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadOrder {
+    /// As their urgency is.
+    First,
+    /// With the host's programs.
+    Turn,
+    /// After all that waits for the LUN.
+    Last,
+}
+
+impl ReadOrder {
+    #[inline]
+    fn urgency(self, urgency: Urgency) -> u8 {
+        match self {
+            Self::First => urgency.of(Kind::HostRead),
+            Self::Turn => urgency.of(Kind::HostProgram),
+            Self::Last => Urgency::LEAST,
+        }
+    }
+}
+
 /// In nanoseconds.
 #[derive(Debug, Clone, Copy)]
 struct Times {
@@ -79,6 +102,8 @@ struct Suspends {
     erases: bool,
     /// Time from the interruption until the LUN can do something else.
     cost_ns: u64,
+    /// Time between the points at which an operation can be interrupted; 0 if it can be at any time.
+    slice_ns: u64,
     /// How often the same operation may be interrupted.
     times_max: u32,
 }
@@ -122,8 +147,13 @@ enum Phase {
 impl Schedule {
     pub(crate) fn new(parameters: &ChipParameters, geometry: &Geometry) -> Self {
         let count = parameters.luns();
-        let LunChoice { gc_priority, suspend, suspend_us, suspend_max: times_max } =
-            parameters.choice;
+        let LunChoice {
+            gc_priority,
+            suspend,
+            suspend_us,
+            suspend_slice_us,
+            suspend_max: times_max,
+        } = parameters.choice;
         let lun = Lun {
             queues: Queues::default(),
             phase: Phase::Rest,
@@ -144,10 +174,12 @@ impl Schedule {
             },
             striping,
             urgency: Urgency::new(gc_priority),
+            read_order: ReadOrder::First,
             suspends: Suspends {
                 programs: suspend.programs(),
                 erases: suspend.erases(),
                 cost_ns: nanoseconds(suspend_us),
+                slice_ns: nanoseconds(suspend_slice_us),
                 times_max: if times_max == 0 { u32::MAX } else { times_max },
             },
             luns: vec![lun; count as usize],
@@ -168,6 +200,12 @@ impl Schedule {
     /// All LUNs are at rest until then.
     pub(crate) fn begin_at(&mut self, now: u64) {
         self.now = now;
+    }
+
+    /// This is when reads come that the host asks for from here on.
+    #[inline]
+    pub(crate) fn order_reads(&mut self, order: ReadOrder) {
+        self.read_order = order;
     }
 
     /// Keeps accounts of what operations of the host wait for, and a log of what LUNs do, or none.
@@ -461,7 +499,11 @@ impl Schedule {
             let now = self.now;
             self.accounts.iter_mut().for_each(|it| it.queue(id, held_by, clocks, now));
         }
-        self.luns[number].queues.push(self.urgency.of(kind), id, &mut self.operations);
+        let queued_as = match kind {
+            Kind::HostRead => self.read_order.urgency(self.urgency),
+            _ => self.urgency.of(kind),
+        };
+        self.luns[number].queues.push(queued_as, id, &mut self.operations);
         if self.luns[number].phase == Phase::Rest {
             self.begin_next(number);
         } else if kind == Kind::HostRead {
@@ -547,22 +589,28 @@ impl Schedule {
         let is_allowed = match operation.kind {
             Kind::Erase => self.suspends.erases,
             _ => self.suspends.programs,
-        };
+        } && self.read_order == ReadOrder::First;
         let end = self.timers.get(number);
-        let is_over = end == self.now || operation.interruptions == self.suspends.times_max;
+        let wait_ns = match self.suspends.slice_ns {
+            0 => 0,
+            slice_ns => (end - self.now) % slice_ns,
+        };
+        // At the last point nothing is left.
+        let is_over =
+            end == self.now + wait_ns || operation.interruptions == self.suspends.times_max;
         if !is_allowed || is_over || !self.may_precede(first, lun.present) {
             return;
         }
         let present = lun.present;
         let operation = &mut self.operations[present];
-        operation.left_ns = end - self.now;
+        operation.left_ns = end - self.now - wait_ns;
         operation.interruptions += 1;
         if self.accounts.is_some() {
-            self.account_interrupted(number, present);
+            self.account_interrupted(number, present, self.now + wait_ns);
         }
         self.luns[number].suspended = Some(present);
-        if self.suspends.cost_ns > 0 {
-            self.begin_phase(number, Phase::Suspending, self.suspends.cost_ns);
+        if wait_ns + self.suspends.cost_ns > 0 {
+            self.begin_phase(number, Phase::Suspending, wait_ns + self.suspends.cost_ns);
         } else {
             self.rest(number);
             // The read begins at once.
@@ -721,12 +769,12 @@ impl Schedule {
         self.accounts.iter_mut().for_each(|it| it.begin(id, &clocks, self.now));
     }
 
-    /// A LUN interrupts an operation.
-    fn account_interrupted(&mut self, number: usize, id: u32) {
+    /// A LUN interrupts an operation, which works until then.
+    fn account_interrupted(&mut self, number: usize, id: u32, until: u64) {
         let clocks = self.account_pass(number);
         let operation = &self.operations[id];
         let Some(accounts) = &mut self.accounts else { return };
-        accounts.release(number, id, (operation.kind, operation.page), self.now);
+        accounts.release(number, id, (operation.kind, operation.page), until);
         if operation.owner != NOBODY {
             accounts.interrupt(id, clocks, self.now);
         }

@@ -34,6 +34,9 @@ const KINDS: usize = 7;
 pub(super) struct Urgency([u8; KINDS]);
 
 impl Urgency {
+    /// That of what comes after everything.
+    pub(super) const LEAST: u8 = DEGREES as u8 - 1;
+
     pub(super) fn new(gc: GcPriority) -> Self {
         // Host reads, host programs, reads, programs, erases. Pages of a map are as urgent as what waits for them.
         let [host_read, host_program, read, program, erase] = match gc {

@@ -295,6 +295,9 @@ fn a_read_suspends_a_program_or_erase_as_often_as_it_may() {
         ("", [1000 - 50 + 11, 1101 + 22, 1123]),
         (",suspend=both,suspend-us=5", [16, 1000 + 101 + 22 + 10, 1133]),
         (",suspend=erases,suspend-us=5,suspend-max=1", [1000 - 64 + 11, 1000 + 101 + 22 + 5, 1128]),
+        // It can be interrupted when 900, 600 and 300 are left; the second read comes before that, and follows the first.
+        (",suspend=both,suspend-us=5,suspend-slice-us=300", [50 + 16, 1000 + 101 + 22 + 5, 1128]),
+        (",suspend=both,suspend-us=5,suspend-slice-us=960", [1000 - 50 + 11, 1101 + 22, 1123]),
     ] {
         let mut timed = timed(&format!("{begin}{more}"));
         let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
@@ -304,6 +307,47 @@ fn a_read_suspends_a_program_or_erase_as_often_as_it_may() {
         ask_to_read(&mut timed, 50_000, 0);
         ask_to_read(&mut timed, 80_000, 0);
         assert_eq!(longest_us(&timed), expected, "{more}");
+    }
+}
+
+#[test]
+fn commands_take_time_beside_the_pages_of_requests() {
+    for priority in ["none", "femu", "read-first"] {
+        let mut timed = timed(&format!(",unit=request,waits=on,command-us=7,priority={priority}"));
+        ask_to_write(&mut timed, 0, 0);
+        ask_to_read(&mut timed, 1_000_000, 0);
+        assert_eq!(longest_us(&timed), [18, 108, 1018], "{priority}");
+        assert_eq!(waits_us(&timed), [[18, 0, 0, 0, 0, 0], [108, 0, 0, 0, 0, 0]], "{priority}");
+    }
+}
+
+#[test]
+fn reads_come_first_or_not_while_writes_wait_for_room_in_the_buffer() {
+    for (when_full, expected) in [("first", 11), ("turn", 62), ("last", 275)] {
+        for is_full in [false, true] {
+            let mut timed = timed(&format!(
+                ",unit=request,priority=read-first,gc-priority=last,suspend=programs,suspend-us=0,write-buffer=4KiB,\
+                 reads-when-full={when_full}"
+            ));
+            let mut next = 0;
+            for page in 0..1 + u32::from(is_full) {
+                program_buffered(&mut timed, &mut next, |timed| {
+                    timed.begin_request(HostOp::Write, Arrival::At(0)) != Step::Arrived
+                });
+                assert!(timed.buffer_write(BufferedWrite { lpn: Lpn(page), hint: Hint::NONE }));
+                timed.end_request();
+            }
+            // While the first page is programmed, a page is moved, and a read comes.
+            program_buffered(&mut timed, &mut next, |timed| {
+                timed.begin_request(HostOp::Read, Arrival::At(50_000)) != Step::Arrived
+            });
+            timed.program(Ppn(4), Page::copy(Lpn(0), Ppn(8)), LATER).unwrap();
+            timed.read_for_host(Some(Ppn(12)));
+            timed.end_request();
+            program_buffered(&mut timed, &mut next, |timed| timed.empty_buffer().is_some());
+            let expected = if is_full { expected } else { 11 };
+            assert_eq!(longest_us(&timed)[0], expected, "{when_full}, {is_full}");
+        }
     }
 }
 
@@ -453,7 +497,14 @@ fn the_slowest_requests_are_kept_with_what_luns_did_meanwhile() {
 
 #[test]
 fn a_suspended_operation_is_two_slices() {
-    let mut timed = watched(",priority=read-first,suspend=both,suspend-us=5", 1);
+    for (more, erased_us) in [("", 50), (",suspend-slice-us=300", 100)] {
+        check_two_slices(more, erased_us);
+    }
+}
+
+/// An erase is interrupted after so long, by a read that comes at 50 us.
+fn check_two_slices(more: &str, erased_us: u64) {
+    let mut timed = watched(&format!(",priority=read-first,suspend=both,suspend-us=5{more}"), 1);
     let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
     timed.erase(BlockId(1), MOVE).unwrap();
     timed.program(Ppn(4), PAGE, HOST).unwrap();
@@ -465,9 +516,9 @@ fn a_suspended_operation_is_two_slices() {
     assert_eq!(
         slowest[0].slices.iter().map(us).collect::<Vec<_>>(),
         [
-            (LunWork::Erase, 0, 50, None),
-            (LunWork::HostRead, 55, 66, Some(1)),
-            (LunWork::Erase, 66, 1016, None),
+            (LunWork::Erase, 0, erased_us, None),
+            (LunWork::HostRead, erased_us + 5, erased_us + 16, Some(1)),
+            (LunWork::Erase, erased_us + 16, 1016, None),
             (LunWork::HostProgram, 1016, 1117, Some(0)),
         ]
     );

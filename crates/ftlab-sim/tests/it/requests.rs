@@ -85,6 +85,9 @@ fn every_request_is_counted_and_littles_law_holds_in_every_run() {
         "tlc:luns=4,unit=request,arrivals=trace,flash-page=16KiB,planes=2,page-types=one-shot",
         "femu:unit=request,queue-depth=32,priority=femu,flash-page=32KiB,waits=on",
         "enterprise:unit=request,queue-depth=32,priority=read-first,suspend=both,flash-page=16KiB,write-buffer=256KiB",
+        "tlc:luns=4,unit=request,queue-depth=8,priority=read-first,suspend=both,suspend-slice-us=70,command-us=9",
+        "tlc:luns=4,unit=request,queue-depth=64,priority=read-first,suspend=both,write-buffer=64KiB,reads-when-full=turn",
+        "tlc:luns=4,unit=request,queue-depth=64,priority=read-first,gc-priority=last,write-buffer=64KiB,reads-when-full=last",
     ] {
         let result = experiment(&trace, timing, &ftls);
         for run in &result.runs {
@@ -124,6 +127,10 @@ fn what_requests_waited_for_adds_up_to_their_response_times_and_changes_nothing(
         "mlc:luns=4,unit=request,queue-depth=8,flash-page=16KiB",
         "femu:unit=request,queue-depth=32,priority=femu,flash-page=16KiB",
         "enterprise:unit=request,queue-depth=32,priority=read-first,suspend=both,flash-page=16KiB",
+        "tlc:luns=4,unit=request,queue-depth=8,priority=read-first,suspend=both,suspend-slice-us=70,command-us=9",
+        "tlc:luns=4,unit=request,queue-depth=64,priority=read-first,suspend=both,write-buffer=64KiB,reads-when-full=turn",
+        "tlc:luns=4,unit=request,queue-depth=64,priority=read-first,gc-priority=last,write-buffer=64KiB,reads-when-full=last",
+        "femu:unit=request,queue-depth=32,priority=femu,command-us=0.5",
     ] {
         let plain = experiment(&trace, timing, &ftls);
         let watched = experiment(&trace, &format!("{timing},waits=on"), &ftls);
@@ -251,7 +258,13 @@ fn what_a_lun_does_next_changes_times_and_no_counts() {
 #[test]
 fn with_one_lun_the_sum_of_all_operations_does_not_depend_on_their_order() {
     let trace = trace();
-    for more in ["", ",gc-priority=last", ",gc-priority=first", ",suspend=both,suspend-us=0"] {
+    for more in [
+        "",
+        ",gc-priority=last",
+        ",gc-priority=first",
+        ",suspend=both,suspend-us=0",
+        ",suspend=both,suspend-us=0,suspend-slice-us=33",
+    ] {
         let timing =
             format!("slc:transfer-us=5,unit=request,queue-depth=16,priority=read-first{more}");
         let run = &experiment(&trace, &timing, &["2r-greedy"]).runs[0];

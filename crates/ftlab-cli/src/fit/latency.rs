@@ -1,0 +1,186 @@
+//! `ftlab fit --latency`: which times explain the latency of a drive under load.
+
+use super::FitArgs;
+use crate::error::CliError;
+use crate::options::parse_in;
+use crate::output::{print, print_json, say};
+use crate::progress::runs_so_far;
+use crate::table::ruled;
+use clap::Args;
+use ftlab_experiments::Stop;
+use ftlab_experiments::latency_fit::{
+    LatencyFit, LatencyTimes, LoadDrive, LoadQuestion, LoadRow, MeasuredLoads, Off, Told,
+};
+use ftlab_sim::Threads;
+use ftlab_sim::format::{grouped, significant};
+use ftlab_spec::{ByteSize, Share, Spec};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Latency under load")]
+pub(super) struct LatencyArgs {
+    /// Finds the --timing that explains latencies: a CSV file with a line for each load, and columns set_writes_per_s (or
+    /// set_rate_thousands_per_s), writes_per_s, read_mean_us, read_p50_us, read_p99_us, read_p99.9_us and the same of
+    /// write, as far as they were measured. Writes are of 4 KiB, uniform over the drive.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["series", "workload", "logical", "and"])]
+    pub(super) latency: Option<PathBuf>,
+    /// The drive, if the file has a column drive with several.
+    #[arg(long, value_name = "DRIVE", requires = "latency")]
+    name: Option<String>,
+    /// Reads a second between the writes.
+    #[arg(long, value_name = "N", requires = "latency", value_parser = parse_in(1_u32..))]
+    reads: Option<u32>,
+    /// Requests under way at a load that the drive does not keep up with.
+    #[arg(long, value_name = "N", requires = "latency", value_parser = parse_in(1_u32..))]
+    depth: Option<u32>,
+    /// Bytes a second of sequential writes, as the data sheet has them, such as 1500MB.
+    #[arg(long, value_name = "SIZE", requires = "latency")]
+    sequential: Option<ByteSize>,
+    /// Over-provisioning, such as 14.5%; found as well by default.
+    #[arg(long, value_name = "SHARE", requires = "latency")]
+    over_provisioning: Option<Share>,
+    /// Only compares these times with what was measured, at this --over-provisioning.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", requires = "latency")]
+    timing: Option<Spec>,
+}
+
+/// Of what a drive that was searched for is told.
+const HEADINGS: [&str; 4] = ["writes/s", "reads: mean", "median", "99th percentile"];
+
+pub(super) fn fit(args: &FitArgs, path: &Path) -> Result<(), CliError> {
+    let asked = &args.latency;
+    let needed =
+        |option: &str, why: &str| CliError::usage(format!("--latency needs {option}: {why}"));
+    let measured = MeasuredLoads::read(path, asked.name.as_deref())?;
+    let reads =
+        asked.reads.ok_or_else(|| needed("--reads N", "reads a second between the writes"))?;
+    let is_saturated = measured.loads.iter().any(|load| load.is_saturated());
+    if asked.depth.is_none() && is_saturated {
+        return Err(needed(
+            "--depth N",
+            "the drive did not keep up at a load, so its queue was full",
+        ));
+    }
+    let question = LoadQuestion {
+        measured,
+        reads_per_second: reads.into(),
+        queue_depth: asked.depth.unwrap_or(1),
+        seed: args.seed,
+        stop: Stop::default(),
+    };
+    let threads = args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize);
+    let fit = if let Some(timing) = &asked.timing {
+        let op = asked.over_provisioning.ok_or_else(|| {
+            needed("--over-provisioning SHARE", "with --timing, nothing is searched for")
+        })?;
+        let gc = args.gc.unwrap_or_default();
+        question.compare(&LoadDrive { timing: timing.clone(), op_ratio: op.0, gc }, threads)?
+    } else {
+        let sequential = asked.sequential.ok_or_else(|| {
+            needed(
+                "--sequential SIZE",
+                "the rate of sequential writes tells how long programs take",
+            )
+        })?;
+        let op = asked.over_provisioning.map(|share| share.0);
+        let spinner = runs_so_far(args.quiet);
+        let fit = question.answer(sequential.0 as f64, op, threads, &|runs| {
+            spinner.set_message(format!("{runs} runs"));
+        })?;
+        spinner.finish_and_clear();
+        fit
+    };
+    let text = told(&fit);
+    if args.json {
+        say(&text);
+        return print_json(&fit);
+    }
+    print(&text)
+}
+
+/// All of it, as text.
+fn told(fit: &LatencyFit) -> String {
+    let table = table(fit);
+    let drive = format!(
+        "--op {}% --gc {} --ftl 1r-greedy --timing {}\n",
+        significant(100.0 * fit.op_ratio, 3),
+        fit.gc,
+        fit.timing
+    );
+    format!("{}{table}\n{}{drive}", verdict(fit), accuracy(fit))
+}
+
+fn verdict(fit: &LatencyFit) -> String {
+    let off: Vec<String> = fit
+        .loads
+        .iter()
+        .filter(|row| !row.off.is_near())
+        .map(|row| grouped(row.measured.asked_per_second.round() as u64))
+        .collect();
+    let limits = "mean and 99th percentile of reads within 15%, writes a second within 5%";
+    let of = fit.name.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
+    match fit.told {
+        Told::Explained => format!("The latencies{of} are explained at every load: {limits}.\n\n"),
+        Told::InPart => format!(
+            "The latencies{of} are explained in part ({limits}), but not at {} writes a second.\n\n",
+            off.join(" and ")
+        ),
+        Told::Unexplained => format!(
+            "NOTHING HERE EXPLAINS THESE LATENCIES{}: at {} writes a second the nearest drive is further off than {limits}.\n\
+             Do not use it for predictions.\n\n",
+            of.to_uppercase(),
+            off.join(" and ")
+        ),
+    }
+}
+
+fn accuracy(fit: &LatencyFit) -> String {
+    let Some(accuracy) = fit.accuracy() else { return String::new() };
+    format!(
+        "Each load predicted by a fit of the others: {} of {} within the same limits.\n\n",
+        accuracy.near, accuracy.loads
+    )
+}
+
+/// Three lines for each load: measured, fitted, predicted.
+fn table(fit: &LatencyFit) -> String {
+    let headings: Vec<String> =
+        ["load", ""].into_iter().chain(HEADINGS).map(str::to_owned).collect();
+    let rows: Vec<Vec<String>> = fit.loads.iter().flat_map(rows_of).collect();
+    ruled(&headings, rows)
+}
+
+fn rows_of(row: &LoadRow) -> Vec<Vec<String>> {
+    let LoadRow { measured, simulated, off, predicted, predicted_off } = row;
+    let load = grouped(measured.asked_per_second.round() as u64);
+    let mut rows = vec![line(&load, "measured", measured.writes_per_second, &measured.reads, None)];
+    let of = if predicted.is_some() { "fitted" } else { "simulated" };
+    rows.push(line("", of, simulated.writes_per_second, &simulated.reads, Some(off)));
+    if let Some((predicted, off)) = predicted.as_ref().zip(predicted_off.as_ref()) {
+        rows.push(line("", "left out", predicted.writes_per_second, &predicted.reads, Some(off)));
+    }
+    rows
+}
+
+fn line(
+    load: &str,
+    what: &str,
+    writes: f64,
+    reads: &LatencyTimes,
+    off: Option<&Off>,
+) -> Vec<String> {
+    let shown = |value: Option<f64>, off: Option<f64>| {
+        let Some(value) = value else { return "-".to_owned() };
+        let value = significant(value, 3);
+        off.map_or_else(|| value.clone(), |off| format!("{value} ({:+.0}%)", 100.0 * off))
+    };
+    let writes_off = off.map(|off| format!(" ({:+.1}%)", 100.0 * off.writes_per_second));
+    vec![
+        load.to_owned(),
+        what.to_owned(),
+        grouped(writes.round() as u64) + &writes_off.unwrap_or_default(),
+        shown(reads.mean_us, off.and_then(|off| off.read_mean)),
+        shown(reads.p50_us, off.and_then(|off| off.read_p50)),
+        shown(reads.p99_us, off.and_then(|off| off.read_p99)),
+    ]
+}

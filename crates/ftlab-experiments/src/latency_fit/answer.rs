@@ -1,0 +1,149 @@
+//! What is told of a drive whose latency was measured.
+
+use super::measured::{LatencyTimes, MeasuredLoad};
+use super::simulated::{LoadDrive, LoadQuestion, SimulatedLoad};
+use crate::error::ExperimentsError;
+use crate::parallel::parallel;
+use serde::Serialize;
+
+/// How far latencies and writes a second may be off at a load that is explained.
+const NEAR: (f64, f64) = (0.15, 0.05);
+
+/// The drive, and how far it is off.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LatencyFit {
+    /// What was measured.
+    pub name: Option<String>,
+    /// Its times, as `--timing` takes them.
+    pub timing: String,
+    /// Over-provisioning.
+    pub op_ratio: f64,
+    /// When it collects, as `--gc` takes it.
+    pub gc: String,
+    /// In ascending order of loads.
+    pub loads: Vec<LoadRow>,
+    /// Whether it explains what was measured.
+    pub told: Told,
+    /// Runs that it took.
+    pub runs: usize,
+}
+
+/// One load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadRow {
+    /// What was measured.
+    pub measured: MeasuredLoad,
+    /// What the drive does.
+    pub simulated: SimulatedLoad,
+    /// How far that is off.
+    pub off: Off,
+    /// What a drive does that was fitted to the other loads.
+    pub predicted: Option<SimulatedLoad>,
+    /// How far that is off.
+    pub predicted_off: Option<Off>,
+}
+
+/// Simulated over measured, less one; none of what was not measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Off {
+    /// Writes a second.
+    pub writes_per_second: f64,
+    /// The mean of reads.
+    pub read_mean: Option<f64>,
+    /// Their median.
+    pub read_p50: Option<f64>,
+    /// Their 99th percentile.
+    pub read_p99: Option<f64>,
+}
+
+/// Whether a drive explains what was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Told {
+    /// Every load.
+    Explained,
+    /// Half of the loads or more.
+    InPart,
+    /// Fewer.
+    Unexplained,
+}
+
+/// How near predictions are, of all loads that were left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Accuracy {
+    /// Loads.
+    pub loads: usize,
+    /// Loads whose mean and 99th percentile of reads and writes a second are near.
+    pub near: usize,
+}
+
+impl Off {
+    pub(super) fn of(simulated: &SimulatedLoad, measured: &MeasuredLoad) -> Self {
+        let off = |of: fn(&LatencyTimes) -> Option<f64>| {
+            Some(of(&simulated.reads)? / of(&measured.reads)? - 1.0)
+        };
+        Self {
+            writes_per_second: simulated.writes_per_second / measured.writes_per_second - 1.0,
+            read_mean: off(|times| times.mean_us),
+            read_p50: off(|times| times.p50_us),
+            read_p99: off(|times| times.p99_us),
+        }
+    }
+
+    /// Whether mean and 99th percentile of reads are within 15%, and writes a second within 5%.
+    pub fn is_near(&self) -> bool {
+        let near = |off: Option<f64>| off.is_none_or(|off| off.abs() <= NEAR.0);
+        near(self.read_mean) && near(self.read_p99) && self.writes_per_second.abs() <= NEAR.1
+    }
+}
+
+impl LatencyFit {
+    /// How near predictions of loads that were left out are; none without any.
+    pub fn accuracy(&self) -> Option<Accuracy> {
+        let offs = self.loads.iter().filter_map(|row| row.predicted_off);
+        let near: Vec<bool> = offs.map(|off| off.is_near()).collect();
+        let accuracy =
+            Accuracy { loads: near.len(), near: near.iter().filter(|near| **near).count() };
+        (accuracy.loads > 0).then_some(accuracy)
+    }
+
+    pub(super) fn new(question: &LoadQuestion, drive: &LoadDrive, loads: Vec<LoadRow>) -> Self {
+        let near = loads.iter().filter(|row| row.off.is_near()).count();
+        let told = match near {
+            all if all == loads.len() => Told::Explained,
+            half if 2 * half >= loads.len() => Told::InPart,
+            _ => Told::Unexplained,
+        };
+        Self {
+            name: question.measured.name.clone(),
+            timing: drive.timing.to_string(),
+            op_ratio: drive.op_ratio,
+            gc: drive.gc.to_string(),
+            runs: loads.len(),
+            loads,
+            told,
+        }
+    }
+}
+
+impl LoadQuestion {
+    /// How far this drive is off.
+    pub fn compare(
+        &self,
+        drive: &LoadDrive,
+        threads: usize,
+    ) -> Result<LatencyFit, ExperimentsError> {
+        let rows = parallel(threads, &self.measured.loads, |measured| {
+            let simulated = self.simulate(drive, measured)?;
+            Ok(LoadRow {
+                measured: measured.clone(),
+                simulated,
+                off: Off::of(&simulated, measured),
+                predicted: None,
+                predicted_off: None,
+            })
+        });
+        let rows = rows.into_iter().collect::<Result<_, ExperimentsError>>()?;
+        Ok(LatencyFit::new(self, drive, rows))
+    }
+}

@@ -1,0 +1,206 @@
+//! Latencies under load, as they were measured.
+
+use crate::error::ExperimentsError;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Share of the asked rate below which a drive counts as saturated.
+const KEPT_UP: f64 = 0.98;
+
+/// What was measured of one drive.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MeasuredLoads {
+    /// The drive, if the file names it.
+    pub name: Option<String>,
+    /// In ascending order of what was asked for.
+    pub loads: Vec<MeasuredLoad>,
+}
+
+/// What was measured at one load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MeasuredLoad {
+    /// Writes a second that the host asked for.
+    pub asked_per_second: f64,
+    /// Writes a second that the drive did.
+    pub writes_per_second: f64,
+    /// Latencies of reads.
+    pub reads: LatencyTimes,
+    /// Latencies of writes.
+    pub writes: LatencyTimes,
+}
+
+/// Latencies in microseconds, as far as they are known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct LatencyTimes {
+    /// The mean.
+    pub mean_us: Option<f64>,
+    /// The median.
+    pub p50_us: Option<f64>,
+    /// 99% took no longer.
+    pub p99_us: Option<f64>,
+    /// 99.9% took no longer.
+    pub p99_9_us: Option<f64>,
+}
+
+impl MeasuredLoad {
+    /// Whether the drive did not keep up with what was asked for.
+    pub fn is_saturated(&self) -> bool {
+        self.writes_per_second < KEPT_UP * self.asked_per_second
+    }
+}
+
+impl MeasuredLoads {
+    /// Reads a CSV file; of several drives in it, the one of this name.
+    pub fn read(path: &Path, name: Option<&str>) -> Result<Self, ExperimentsError> {
+        let text = fs::read_to_string(path)
+            .map_err(|source| ExperimentsError::Read { path: path.into(), source })?;
+        Self::parse(&text, name)
+            .map_err(|reason| ExperimentsError::Series { path: path.into(), reason })
+    }
+
+    fn parse(text: &str, name: Option<&str>) -> Result<Self, String> {
+        let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
+        let (header, _) = lines.next().ok_or("the file is empty; it needs a line of headings")?;
+        let headings = fields(header);
+        let at = |column: &str| headings.iter().position(|heading| *heading == column);
+        let of_drive = at("drive");
+        let mut names = BTreeSet::new();
+        let mut loads = Vec::new();
+        for (line, number) in lines {
+            let fields = fields(line);
+            if fields.len() != headings.len() {
+                return Err(format!(
+                    "line {number} has {} fields, and the headings are {}; give one for each",
+                    fields.len(),
+                    headings.len()
+                ));
+            }
+            let own = of_drive.map(|at| fields[at]);
+            names.extend(own.map(str::to_owned));
+            if name.is_some() && own != name {
+                continue;
+            }
+            let row = Row { headings: &headings, fields: &fields, number };
+            loads.push(row.load()?);
+        }
+        let known = || names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        if loads.is_empty() {
+            return Err(match name {
+                Some(name) if !names.is_empty() => {
+                    format!("it has no drive {name:?}; name one of {}", known())
+                }
+                _ => "it has no line of numbers; give one for each load".into(),
+            });
+        }
+        if name.is_none() && names.len() > 1 {
+            return Err(format!("it has several drives; name one with --name: {}", known()));
+        }
+        loads.sort_by(|a, b| a.asked_per_second.total_cmp(&b.asked_per_second));
+        let name = name.map(str::to_owned).or_else(|| names.pop_first());
+        Ok(Self { name, loads })
+    }
+}
+
+fn fields(line: &str) -> Vec<&str> {
+    line.split(',').map(|field| field.trim().trim_matches('"')).collect()
+}
+
+/// A line, with its headings.
+struct Row<'a> {
+    headings: &'a [&'a str],
+    fields: &'a [&'a str],
+    number: usize,
+}
+
+impl Row<'_> {
+    fn load(&self) -> Result<MeasuredLoad, String> {
+        let writes_per_second = self.needed("writes_per_s")?;
+        let asked = match self.value("set_writes_per_s")? {
+            Some(asked) => asked,
+            None => 1e3 * self.needed("set_rate_thousands_per_s")?,
+        };
+        let load = MeasuredLoad {
+            asked_per_second: asked,
+            writes_per_second,
+            reads: self.times("read")?,
+            writes: self.times("write")?,
+        };
+        if load.reads == LatencyTimes::default() {
+            return Err(
+                "it has no latency of reads; give read_mean_us, read_p50_us, read_p99_us or read_p99.9_us"
+                    .into(),
+            );
+        }
+        Ok(load)
+    }
+
+    fn times(&self, of: &str) -> Result<LatencyTimes, String> {
+        let value = |what: &str| self.value(&format!("{of}_{what}_us"));
+        Ok(LatencyTimes {
+            mean_us: value("mean")?,
+            p50_us: value("p50")?,
+            p99_us: value("p99")?,
+            p99_9_us: value("p99.9")?,
+        })
+    }
+
+    fn needed(&self, column: &str) -> Result<f64, String> {
+        let value = self.value(column)?;
+        value.ok_or_else(|| format!("line {} has no {column}; add the column", self.number))
+    }
+
+    /// What is in a column; none if it is empty, or there is no such column.
+    fn value(&self, column: &str) -> Result<Option<f64>, String> {
+        let at = self.headings.iter().position(|heading| *heading == column);
+        let Some(text) = at.map(|at| self.fields[at]).filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        match text.parse::<f64>() {
+            Ok(value) if value > 0.0 && value < 1e12 => Ok(Some(value)),
+            _ => Err(format!(
+                "{column} in line {} is {text:?}; it has to be a number above 0, or empty",
+                self.number
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: &str = "drive,set_rate_thousands_per_s,writes_per_s,read_p50_us,read_p99_us,read_mean_us,write_p50_us\n\
+                       A,200,76518,899,2203,953,3378\nB,10,9950,56,,74,10\nA,10,9952,64,236,75,11\n";
+
+    #[test]
+    fn loads_of_the_named_drive_come_in_order() {
+        let drive = MeasuredLoads::parse(TWO, Some("A")).unwrap();
+        assert_eq!(drive.name.as_deref(), Some("A"));
+        let [light, heavy] = drive.loads.as_slice() else { panic!("{drive:?}") };
+        assert!(!light.is_saturated() && heavy.is_saturated());
+        assert_eq!((light.asked_per_second, light.reads.p99_us), (10_000.0, Some(236.0)));
+        assert_eq!((light.reads.p99_9_us, light.writes.p50_us), (None, Some(11.0)));
+        let other = MeasuredLoads::parse(TWO, Some("B")).unwrap();
+        assert_eq!(other.loads[0].reads.p99_us, None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let short = "writes_per_s,set_writes_per_s,read_p50_us\n";
+        for (text, name, message) in [
+            (TWO, None, "name one with --name: \"A\", \"B\""),
+            (TWO, Some("C"), "no drive \"C\"; name one of \"A\", \"B\""),
+            ("", None, "empty"),
+            (short, None, "no line of numbers"),
+            (&format!("{short}1,2"), None, "line 2 has 2 fields, and the headings are 3"),
+            (&format!("{short}1,-2,3"), None, "set_writes_per_s in line 2 is \"-2\""),
+            (&format!("{short}1,2,"), None, "no latency of reads"),
+            (&format!("{short},2,3"), None, "line 2 has no writes_per_s"),
+        ] {
+            let error = MeasuredLoads::parse(text, name).unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A drive at one load, simulated.
+
+use super::measured::{LatencyTimes, MeasuredLoad, MeasuredLoads};
+use crate::error::ExperimentsError;
+use crate::load::with;
+use crate::parallel::{Stop, Until, when_it_fits};
+use ftlab_ftl::page::GcSchedule;
+use ftlab_host::{Timing, Unit};
+use ftlab_sim::result::{OperationTimes, ResponseSummary};
+use ftlab_sim::{Experiment, Fill, Length, Logical, Physical, SimError, Workload};
+use ftlab_spec::{Share, Spec};
+use ftlab_trace::OpenOptions;
+use serde::Serialize;
+use std::sync::atomic::Ordering;
+
+/// Bytes of a page, which is what the host reads and writes.
+const PAGE_BYTES: u32 = 4096;
+
+/// Pages that the host can address: of each LUN, and at least.
+const PAGES: (u64, u64) = (8192, 32_768);
+
+/// Drive writes before the measurement.
+const WARMUP: u64 = 2;
+
+/// Reads and writes that are measured, at least.
+const COUNTED: (f64, f64) = (5000.0, 30_000.0);
+
+/// A drive whose latency is simulated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadDrive {
+    /// Its times, as `--timing` takes them; how requests arrive does not count.
+    pub timing: Spec,
+    /// Over-provisioning.
+    pub op_ratio: f64,
+    /// When it collects.
+    pub gc: GcSchedule,
+}
+
+/// What was measured, and what is known beside.
+#[derive(Debug, Clone)]
+pub struct LoadQuestion {
+    /// What was measured.
+    pub measured: MeasuredLoads,
+    /// Reads a second between the writes.
+    pub reads_per_second: f64,
+    /// Requests under way when the drive does not keep up.
+    pub queue_depth: u32,
+    /// Seed of the workload.
+    pub seed: u64,
+    /// Ends all runs when it is set.
+    pub stop: Stop,
+}
+
+/// What a simulated drive does at a load.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SimulatedLoad {
+    /// Writes a second.
+    pub writes_per_second: f64,
+    /// Latencies of reads.
+    pub reads: LatencyTimes,
+    /// Latencies of writes.
+    pub writes: LatencyTimes,
+    /// Write amplification.
+    pub waf: f64,
+}
+
+impl LoadQuestion {
+    /// What this drive does at a load. Requests come at random, at the rate that was measured; where the drive did not
+    /// keep up, as many as `queue_depth` are under way.
+    pub fn simulate(
+        &self,
+        drive: &LoadDrive,
+        load: &MeasuredLoad,
+    ) -> Result<SimulatedLoad, ExperimentsError> {
+        self.simulate_part(drive, load, 1)
+    }
+
+    /// What one of `parts` equal parts of a drive does with its share of a load; writes a second are those of all.
+    pub(super) fn simulate_part(
+        &self,
+        drive: &LoadDrive,
+        load: &MeasuredLoad,
+        parts: u32,
+    ) -> Result<SimulatedLoad, ExperimentsError> {
+        let timing = Timing::from_spec(&drive.timing).map_err(SimError::from)?;
+        if timing.unit() != Unit::Request {
+            return Err(SimError::Unusable {
+                what: "latencies are of requests, not of page writes".into(),
+                remedy: "add unit=request to --timing".into(),
+            }
+            .into());
+        }
+        let luns = u64::from(timing.luns());
+        let pages = (PAGES.0 * luns).max(PAGES.1);
+        let (reads, writes) = (self.reads_per_second, load.writes_per_second);
+        let arrivals = if load.is_saturated() {
+            [
+                ("arrivals", "closed".to_owned()),
+                ("queue-depth", (self.queue_depth / parts).max(1).to_string()),
+            ]
+        } else {
+            [
+                ("arrivals", "poisson".to_owned()),
+                ("rate", ((reads + writes) / f64::from(parts)).to_string()),
+            ]
+        };
+        let workload = format!("uniform:reads={}", reads / (reads + writes));
+        let workload = Workload::parse(&workload, OpenOptions::default())?;
+        let mut experiment = Experiment {
+            fill: Fill::Random,
+            warmup_writes: WARMUP * pages,
+            length: Length::Writes((COUNTED.0 * writes / reads).max(COUNTED.1) as u64),
+            timing: Some(with(&drive.timing, &arrivals)),
+            seed: self.seed,
+            threads: Some(1),
+            ..Experiment::new(workload, vec!["1r-greedy".parse().map_err(SimError::from)?])
+        };
+        experiment.drive.page_bytes = PAGE_BYTES;
+        experiment.drive.logical = Logical::Pages(pages);
+        experiment.drive.pages_per_block =
+            Some((timing.luns() * timing.pages_at_once(PAGE_BYTES)).max(2));
+        experiment.drive.physical = Physical::OverProvisioning(Share(drive.op_ratio));
+        experiment.drive.gc = drive.gc;
+        let is_stopped = || self.stop.load(Ordering::Relaxed);
+        let prepared = when_it_fits(is_stopped, || experiment.prepare())?;
+        let mut result = prepared.run(&mut Until(&self.stop))?;
+        let run = result.runs.remove(0);
+        let requests = run.timing.and_then(|timing| timing.requests);
+        let operations = requests.map(|requests| requests.operations).unwrap_or_default();
+        let of = |name: &str| operations.get(name).map(times).unwrap_or_default();
+        Ok(SimulatedLoad {
+            writes_per_second: operations.get("write").map_or(0.0, |write| write.per_second)
+                * f64::from(parts),
+            reads: of("read"),
+            writes: of("write"),
+            waf: run.waf,
+        })
+    }
+}
+
+fn times(of: &OperationTimes) -> LatencyTimes {
+    let ResponseSummary { mean, p50, p99, p99_9, .. } = of.response_ns;
+    LatencyTimes {
+        mean_us: Some(mean / 1e3),
+        p50_us: Some(p50 as f64 / 1e3),
+        p99_us: Some(p99 as f64 / 1e3),
+        p99_9_us: Some(p99_9 as f64 / 1e3),
+    }
+}
