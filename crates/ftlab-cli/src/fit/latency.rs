@@ -10,6 +10,7 @@ use clap::Args;
 use ftlab_experiments::Stop;
 use ftlab_experiments::latency_fit::{
     LatencyFit, LatencyTimes, LoadDrive, LoadQuestion, LoadRow, MeasuredLoads, Off, Told,
+    USUAL_READS,
 };
 use ftlab_sim::Threads;
 use ftlab_sim::format::{grouped, significant};
@@ -39,7 +40,8 @@ pub(super) struct LatencyArgs {
     /// Over-provisioning, such as 14.5%; found as well by default.
     #[arg(long, value_name = "SHARE", requires = "latency")]
     over_provisioning: Option<Share>,
-    /// Only compares these times with what was measured, at this --over-provisioning.
+    /// Only compares these times with what was measured, at this --over-provisioning. Blocks are small, and erases as much
+    /// shorter.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]", requires = "latency")]
     timing: Option<Spec>,
 }
@@ -65,6 +67,8 @@ pub(super) fn fit(args: &FitArgs, path: &Path) -> Result<(), CliError> {
         measured,
         reads_per_second: reads.into(),
         queue_depth: asked.depth.unwrap_or(1),
+        reads: USUAL_READS,
+        leaves_out: true,
         seed: args.seed,
         stop: Stop::default(),
     };
@@ -128,7 +132,7 @@ fn verdict(fit: &LatencyFit) -> String {
         Told::Unexplained => format!(
             "NOTHING HERE EXPLAINS THESE LATENCIES{}: at {} writes a second the nearest drive is further off than {limits}.\n\
              Do not use it for predictions.\n\n",
-            of.to_uppercase(),
+            of,
             off.join(" and ")
         ),
     }

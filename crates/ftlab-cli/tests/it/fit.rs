@@ -201,3 +201,55 @@ fn fit_names_the_counters_that_it_cannot_read() {
         }
     }
 }
+
+const LOADS: &str = "drive,set_writes_per_s,writes_per_s,read_mean_us,read_p50_us,read_p99_us\n\
+                     A,1000,1000,70,65,200\nA,90000,20000,,300,2000\nB,1000,1000,70,65,200\n";
+
+#[test]
+fn latencies_are_compared_with_a_timing() {
+    let place = Place::new();
+    fs::write(place.path().join("loads.csv"), LOADS).unwrap();
+    let timing = "slc:luns=4,unit=request,priority=read-first,suspend=both,command-us=20";
+    let output = place.ftlab(&format!(
+        "fit --latency loads.csv --name A --reads 1000 --depth 32 --over-provisioning 15% --timing {timing} --json --quiet"
+    ));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let fit = output.json();
+    assert_eq!(fit["timing"], timing);
+    let loads = fit["loads"].as_array().unwrap();
+    let [light, saturated] = loads.as_slice() else { panic!("{fit}") };
+    let of = |load: &serde_json::Value, what: &str| load[what]["writes_per_second"].as_f64();
+    assert!((of(light, "simulated").unwrap() / 1000.0 - 1.0).abs() < 0.05, "{light}");
+    let off = of(saturated, "simulated").unwrap() / 20_000.0 - 1.0;
+    assert!((of(saturated, "off").unwrap() - off).abs() < 1e-9, "{saturated}");
+    assert!(saturated["off"]["read_mean"].is_null(), "{saturated}");
+    assert!(light["predicted"].is_null(), "{light}");
+    for part in ["THESE LATENCIES of A", "90,000", "measured", "simulated", "--op 15.0%", timing] {
+        assert!(output.stderr.contains(part), "{part}: {}", output.stderr);
+    }
+}
+
+#[test]
+fn what_a_fit_of_latencies_lacks_is_said() {
+    let place = Place::new();
+    fs::write(place.path().join("loads.csv"), LOADS).unwrap();
+    let all = "--name A --reads 1000 --depth 32";
+    for (arguments, message) in [
+        ("--reads 1000", "name one with --name: \"A\", \"B\""),
+        ("--name C --reads 1000", "no drive \"C\""),
+        ("--name A", "needs --reads N"),
+        ("--name A --reads 1000", "needs --depth N"),
+        (all, "needs --sequential SIZE"),
+        (&format!("{all} --timing slc"), "needs --over-provisioning SHARE"),
+        (&format!("{all} --timing slc --over-provisioning 9%"), "add unit=request to --timing"),
+        ("--name A --reads 0", "--reads"),
+        ("--logical 1GB", "cannot be used with"),
+    ] {
+        let output = place.ftlab(&format!("fit --latency loads.csv {arguments}"));
+        assert_eq!(output.code, 2, "{arguments}: {}", output.stderr);
+        assert!(output.stderr.contains(message), "{arguments}: {}", output.stderr);
+    }
+    let output = place.ftlab("fit --reads 5");
+    assert_eq!(output.code, 2, "{}", output.stderr);
+    assert!(output.stderr.contains("--latency"), "{}", output.stderr);
+}

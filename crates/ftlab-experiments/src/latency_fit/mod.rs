@@ -17,4 +17,4 @@ mod simulated;
 
 pub use answer::{Accuracy, LatencyFit, LoadRow, Off, Told};
 pub use measured::{LatencyTimes, MeasuredLoad, MeasuredLoads};
-pub use simulated::{LoadDrive, LoadQuestion, SimulatedLoad};
+pub use simulated::{LoadDrive, LoadQuestion, SimulatedLoad, USUAL_READS};

@@ -24,7 +24,10 @@ const HELD: [f64; NUMBERS] = [0.03, 0.03, 0.03, 0.03, 0.3];
 /// Of a number, to find what depends on it, as a factor.
 const STEP: f64 = 0.12;
 
-/// Damping of the first steps.
+/// A step counts if it leaves less than this of the squares.
+const NEARER: f64 = 0.98;
+
+/// Damping of steps, which are tried beside each other.
 const DAMPING: [f64; 3] = [0.01, 0.3, 10.0];
 
 /// Steps of least squares: at first, of each other choice, and at the end.
@@ -75,7 +78,7 @@ impl LoadQuestion {
             let measured = &loads[left_out];
             let simulated = self.simulate(&whole, measured)?;
             let others: Vec<usize> = all.iter().copied().filter(|load| *load != left_out).collect();
-            let predicted = if others.len() > 1 {
+            let predicted = if self.leaves_out && others.len() > 1 {
                 let whole = search.whole(&search.best(&others)?)?;
                 Some(self.simulate(&whole, measured)?)
             } else {
@@ -177,7 +180,7 @@ impl Search<'_> {
             let nearest =
                 tried.into_iter().chain(next).min_by(|a, b| a.squares.total_cmp(&b.squares));
             match nearest {
-                Some(nearest) if nearest.squares < 0.995 * best.squares => best = nearest,
+                Some(nearest) if nearest.squares < NEARER * best.squares => best = nearest,
                 _ => break,
             }
         }

@@ -22,8 +22,11 @@ const PAGES: (u64, u64) = (8192, 32_768);
 /// Drive writes before the measurement.
 const WARMUP: u64 = 2;
 
-/// Reads and writes that are measured, at least.
-const COUNTED: (f64, f64) = (5000.0, 30_000.0);
+/// Reads that are simulated at a load, if nothing else is asked for.
+pub const USUAL_READS: u32 = 5000;
+
+/// Writes for each of these reads, at least.
+const WRITES: f64 = 6.0;
 
 /// A drive whose latency is simulated.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +48,10 @@ pub struct LoadQuestion {
     pub reads_per_second: f64,
     /// Requests under way when the drive does not keep up.
     pub queue_depth: u32,
+    /// Reads that are simulated at each load, at least: the more, the surer are percentiles.
+    pub reads: u32,
+    /// Whether each load is also predicted by a fit of the others.
+    pub leaves_out: bool,
     /// Seed of the workload.
     pub seed: u64,
     /// Ends all runs when it is set.
@@ -106,19 +113,19 @@ impl LoadQuestion {
         };
         let workload = format!("uniform:reads={}", reads / (reads + writes));
         let workload = Workload::parse(&workload, OpenOptions::default())?;
+        let at_once = timing.pages_at_once(PAGE_BYTES);
         let mut experiment = Experiment {
             fill: Fill::Random,
             warmup_writes: WARMUP * pages,
-            length: Length::Writes((COUNTED.0 * writes / reads).max(COUNTED.1) as u64),
-            timing: Some(with(&drive.timing, &arrivals)),
+            length: Length::Writes((f64::from(self.reads) * (writes / reads).max(WRITES)) as u64),
+            timing: Some(with_short_erases(with(&drive.timing, &arrivals), &timing, at_once)),
             seed: self.seed,
             threads: Some(1),
             ..Experiment::new(workload, vec!["1r-greedy".parse().map_err(SimError::from)?])
         };
         experiment.drive.page_bytes = PAGE_BYTES;
         experiment.drive.logical = Logical::Pages(pages);
-        experiment.drive.pages_per_block =
-            Some((timing.luns() * timing.pages_at_once(PAGE_BYTES)).max(2));
+        experiment.drive.pages_per_block = Some((timing.luns() * at_once).max(2));
         experiment.drive.physical = Physical::OverProvisioning(Share(drive.op_ratio));
         experiment.drive.gc = drive.gc;
         let is_stopped = || self.stop.load(Ordering::Relaxed);
@@ -136,6 +143,18 @@ impl LoadQuestion {
             waf: run.waf,
         })
     }
+}
+
+/// The simulated drive has small blocks, each of what its LUNs program at once, and so many erases. They take as much
+/// less time, and as much in sum.
+fn with_short_erases(mut spec: Spec, timing: &Timing, at_once: u32) -> Spec {
+    let values = timing.values();
+    let erase_us = values.iter().find(|(key, _)| *key == "erase-us");
+    let erase_us: f64 = erase_us.and_then(|(_, value)| value.parse().ok()).unwrap_or(0.0);
+    let share = f64::from(at_once) / f64::from(timing.pages_per_lun(PAGE_BYTES).max(at_once));
+    spec.arguments.retain(|(key, _)| key != "erase-us");
+    spec.arguments.push(("erase-us".to_owned(), format!("{}", erase_us * share)));
+    spec
 }
 
 fn times(of: &OperationTimes) -> LatencyTimes {

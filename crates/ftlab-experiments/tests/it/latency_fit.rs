@@ -1,0 +1,72 @@
+//! Drives of the lab whose times are hidden, and found again.
+
+use ftlab_experiments::Stop;
+use ftlab_experiments::latency_fit::{LoadDrive, LoadQuestion, MeasuredLoad, MeasuredLoads};
+use ftlab_spec::Spec;
+
+const SEQUENTIAL: f64 = 1.5e9;
+
+fn question(loads: Vec<MeasuredLoad>) -> LoadQuestion {
+    LoadQuestion {
+        measured: MeasuredLoads { name: None, loads },
+        reads_per_second: 5000.0,
+        queue_depth: 64,
+        reads: 1000,
+        leaves_out: false,
+        seed: 1,
+        stop: Stop::default(),
+    }
+}
+
+/// 16 LUNs, of which each programs 96 KiB at once, in as much time as sequential writes need.
+fn hidden(read_us: f64, slice_us: f64, op_ratio: f64) -> LoadDrive {
+    let program_us = (16.0 * 98_304.0 / SEQUENTIAL * 1e6 - 24.0 * 5.0) / 3.0;
+    let timing = format!(
+        "tlc:unit=request,channels=8,luns=2,page-types=one-shot,planes=2,flash-page=16KiB,read-us={read_us},\
+         program-us={program_us:.1}/{program_us:.1}/{program_us:.1},transfer-us=5,erase-us=0,command-us=6,\
+         priority=read-first,gc-priority=last,suspend=both,suspend-us=5,suspend-slice-us={slice_us},\
+         write-buffer=3MiB"
+    );
+    LoadDrive {
+        timing: timing.parse().unwrap(),
+        op_ratio,
+        gc: "gradual:from=0.04".parse().unwrap(),
+    }
+}
+
+/// What a drive does when so many writes a second are asked for, measured with another seed.
+fn measured(drive: &LoadDrive, asked: f64, expected: f64) -> MeasuredLoad {
+    let load = MeasuredLoad {
+        asked_per_second: asked,
+        writes_per_second: expected,
+        reads: Default::default(),
+        writes: Default::default(),
+    };
+    let seed = 2;
+    let done = LoadQuestion { seed, ..question(Vec::new()) }.simulate(drive, &load).unwrap();
+    let kept_up = expected == asked;
+    MeasuredLoad {
+        writes_per_second: if kept_up { asked } else { done.writes_per_second },
+        reads: done.reads,
+        writes: done.writes,
+        ..load
+    }
+}
+
+fn number(timing: &str, key: &str) -> f64 {
+    timing.parse::<Spec>().unwrap().get(key).unwrap().parse().unwrap()
+}
+
+#[test]
+fn times_of_a_hidden_drive_are_found_again() {
+    let (read_us, slice_us, op_ratio) = (60.0, 150.0, 0.18);
+    let drive = hidden(read_us, slice_us, op_ratio);
+    let loads = [(20e3, 20e3), (200e3, 75e3)];
+    let loads = loads.map(|(asked, expected)| measured(&drive, asked, expected)).to_vec();
+    let fit = question(loads).answer(SEQUENTIAL, None, 2, &|_| ()).unwrap();
+    let near = |found: f64, hidden: f64, share: f64| (found / hidden - 1.0).abs() < share;
+    assert!(near(number(&fit.timing, "read-us"), read_us, 0.1), "{fit:#?}");
+    assert!(near(number(&fit.timing, "suspend-slice-us"), slice_us, 0.2), "{fit:#?}");
+    assert!(near(fit.op_ratio, op_ratio, 0.1), "{fit:#?}");
+    assert!(fit.loads.iter().all(|row| row.off.is_near()), "{fit:#?}");
+}
