@@ -9,8 +9,8 @@ use crate::table::ruled;
 use clap::Args;
 use ftlab_experiments::Stop;
 use ftlab_experiments::latency_fit::{
-    LatencyFit, LatencyTimes, LoadDrive, LoadQuestion, LoadRow, MeasuredLoads, Off, Told,
-    USUAL_READS,
+    DataSheet, LatencyFit, LatencyTimes, LoadDrive, LoadQuestion, LoadRow, MeasuredLoad,
+    MeasuredLoads, Off, Told, USUAL_PAGES_OF_LUN, USUAL_READS,
 };
 use ftlab_sim::Threads;
 use ftlab_sim::format::{grouped, significant};
@@ -37,6 +37,9 @@ pub(super) struct LatencyArgs {
     /// Bytes a second of sequential writes, as the data sheet has them, such as 1500MB.
     #[arg(long, value_name = "SIZE", requires = "latency")]
     sequential: Option<ByteSize>,
+    /// Random writes of 4 KiB a second, as the data sheet has them; they count if no measured load saturates the drive.
+    #[arg(long, value_name = "N", requires = "latency", value_parser = parse_in(1_u32..))]
+    random: Option<u32>,
     /// Over-provisioning, such as 14.5%; found as well by default.
     #[arg(long, value_name = "SHARE", requires = "latency")]
     over_provisioning: Option<Share>,
@@ -56,7 +59,7 @@ pub(super) fn fit(args: &FitArgs, path: &Path) -> Result<(), CliError> {
     let measured = MeasuredLoads::read(path, asked.name.as_deref())?;
     let reads =
         asked.reads.ok_or_else(|| needed("--reads N", "reads a second between the writes"))?;
-    let is_saturated = measured.loads.iter().any(|load| load.is_saturated());
+    let is_saturated = measured.loads.iter().any(MeasuredLoad::is_saturated);
     if asked.depth.is_none() && is_saturated {
         return Err(needed(
             "--depth N",
@@ -68,6 +71,7 @@ pub(super) fn fit(args: &FitArgs, path: &Path) -> Result<(), CliError> {
         reads_per_second: reads.into(),
         queue_depth: asked.depth.unwrap_or(1),
         reads: USUAL_READS,
+        pages_of_lun: USUAL_PAGES_OF_LUN,
         leaves_out: true,
         seed: args.seed,
         stop: Stop::default(),
@@ -86,9 +90,13 @@ pub(super) fn fit(args: &FitArgs, path: &Path) -> Result<(), CliError> {
                 "the rate of sequential writes tells how long programs take",
             )
         })?;
-        let op = asked.over_provisioning.map(|share| share.0);
+        let known = DataSheet {
+            sequential: sequential.0 as f64,
+            random: asked.random.map(f64::from),
+            op_ratio: asked.over_provisioning.map(|share| share.0),
+        };
         let spinner = runs_so_far(args.quiet);
-        let fit = question.answer(sequential.0 as f64, op, threads, &|runs| {
+        let fit = question.answer(known, threads, &|runs| {
             spinner.set_message(format!("{runs} runs"));
         })?;
         spinner.finish_and_clear();
@@ -111,29 +119,24 @@ fn told(fit: &LatencyFit) -> String {
         fit.gc,
         fit.timing
     );
-    format!("{}{table}\n{}{drive}", verdict(fit), accuracy(fit))
+    format!("{}{table}{}{drive}", verdict(fit), accuracy(fit))
 }
 
 fn verdict(fit: &LatencyFit) -> String {
-    let off: Vec<String> = fit
-        .loads
-        .iter()
-        .filter(|row| !row.off.is_near())
-        .map(|row| grouped(row.measured.asked_per_second.round() as u64))
-        .collect();
+    let off = fit.loads.iter().filter(|row| !row.off.is_near());
+    let off: Vec<String> =
+        off.map(|row| grouped(row.measured.asked_per_second.round() as u64)).collect();
+    let off = off.join(", ");
     let limits = "mean and 99th percentile of reads within 15%, writes a second within 5%";
     let of = fit.name.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
     match fit.told {
         Told::Explained => format!("The latencies{of} are explained at every load: {limits}.\n\n"),
         Told::InPart => format!(
-            "The latencies{of} are explained in part ({limits}), but not at {} writes a second.\n\n",
-            off.join(" and ")
+            "The latencies{of} are explained in part ({limits}). Further off at these writes a second: {off}.\n\n"
         ),
         Told::Unexplained => format!(
-            "NOTHING HERE EXPLAINS THESE LATENCIES{}: at {} writes a second the nearest drive is further off than {limits}.\n\
-             Do not use it for predictions.\n\n",
-            of,
-            off.join(" and ")
+            "NOTHING HERE EXPLAINS THESE LATENCIES{of}: {limits}. Further off at these writes a second: {off}.\n\
+             Do not use the drive below for predictions.\n\n"
         ),
     }
 }

@@ -17,4 +17,5 @@ mod simulated;
 
 pub use answer::{Accuracy, LatencyFit, LoadRow, Off, Told};
 pub use measured::{LatencyTimes, MeasuredLoad, MeasuredLoads};
-pub use simulated::{LoadDrive, LoadQuestion, SimulatedLoad, USUAL_READS};
+pub use model::DataSheet;
+pub use simulated::{LoadDrive, LoadQuestion, SimulatedLoad, USUAL_PAGES_OF_LUN, USUAL_READS};

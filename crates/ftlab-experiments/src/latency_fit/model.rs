@@ -31,19 +31,21 @@ const RANGES: [(f64, f64); NUMBERS] =
 
 /// What is known of the drive, and needs no search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Known {
+pub struct DataSheet {
     /// Bytes a second of sequential writes.
-    pub(super) sequential: f64,
-    /// How long a write takes that ends in a buffer, in microseconds: the command and a transfer.
-    pub(super) write_us: f64,
+    pub sequential: f64,
+    /// Random writes of 4 KiB a second, if they are known; they count where no measured load saturates the drive.
+    pub random: Option<f64>,
     /// Over-provisioning, if it is known.
-    pub(super) op_ratio: Option<f64>,
+    pub op_ratio: Option<f64>,
 }
 
 /// One drive.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Model {
     pub(super) numbers: [f64; NUMBERS],
+    /// How long a write takes that ends in a buffer, in microseconds: the command and a transfer.
+    pub(super) write_us: f64,
     pub(super) luns: u32,
     pub(super) gc_priority: &'static str,
     pub(super) when_full: &'static str,
@@ -52,15 +54,18 @@ pub(super) struct Model {
 
 impl Model {
     /// Where the search begins, by the measured load that is lightest.
-    pub(super) fn first(known: &Known, lightest: &MeasuredLoad) -> Self {
+    pub(super) fn first(known: &DataSheet, lightest: &MeasuredLoad) -> Self {
         let transfer_us = 5.0;
+        let kept_up = !lightest.is_saturated();
+        let write_us = lightest.writes.p50_us.filter(|_| kept_up).unwrap_or(0.0);
         let reads = &lightest.reads;
         let usual = reads.p50_us.or(reads.mean_us).or(reads.p99_us).unwrap_or(60.0);
-        let read_us = (usual - known.write_us.max(transfer_us)).max(20.0);
+        let read_us = (usual - write_us.max(transfer_us)).max(20.0);
         let slice_us = reads.p99_us.map_or(200.0, |p99| p99 - usual);
         let op_ratio = known.op_ratio.unwrap_or(0.15);
         Self {
             numbers: [op_ratio, read_us, slice_us, 5.0, transfer_us],
+            write_us,
             luns: 16,
             gc_priority: "same",
             when_full: "first",
@@ -99,11 +104,11 @@ impl Model {
 
     /// Into how many equal parts it can be divided, of a channel and four LUNs or more.
     pub(super) fn parts(&self) -> u32 {
-        (self.luns / LUNS_OF_PART).min(CHANNELS_MOST).max(1)
+        (self.luns / LUNS_OF_PART).clamp(1, CHANNELS_MOST)
     }
 
     /// The drive that `--timing` and the options of a drive describe, or one of so many equal parts of it.
-    pub(super) fn drive(&self, known: &Known, parts: u32) -> Result<LoadDrive, SpecError> {
+    pub(super) fn drive(&self, known: &DataSheet, parts: u32) -> Result<LoadDrive, SpecError> {
         let [op_ratio, read_us, slice_us, suspend_us, transfer_us] = self.numbers;
         let luns = self.luns / parts;
         let channels = (self.luns.min(CHANNELS_MOST) / parts).max(1);
@@ -116,7 +121,7 @@ impl Model {
              erase-us=0,command-us={:.1},priority=read-first,gc-priority={},suspend=both,suspend-us={suspend_us},\
              suspend-slice-us={slice_us},write-buffer={}KiB,reads-when-full={}",
             luns / channels,
-            (known.write_us - transfer_us).max(0.0),
+            (self.write_us - transfer_us).max(0.0),
             self.gc_priority,
             2 * u64::from(luns) * 96,
             self.when_full

@@ -2,7 +2,7 @@
 
 use super::answer::{LatencyFit, LoadRow, Off};
 use super::measured::{LatencyTimes, MeasuredLoad};
-use super::model::{Known, Model, NUMBERS};
+use super::model::{DataSheet, Model, NUMBERS};
 use super::simulated::{LoadDrive, LoadQuestion, SimulatedLoad};
 use crate::error::ExperimentsError;
 use crate::parallel::{lock, parallel};
@@ -43,7 +43,9 @@ type Vector = [f64; NUMBERS];
 
 struct Search<'a> {
     question: &'a LoadQuestion,
-    known: Known,
+    known: DataSheet,
+    /// What was measured and, last, what the data sheet says of random writes.
+    loads: Vec<MeasuredLoad>,
     threads: usize,
     ran: Mutex<HashMap<(String, usize), SimulatedLoad>>,
     on_run: &'a (dyn Fn(usize) + Sync),
@@ -58,28 +60,38 @@ struct Tried {
 }
 
 impl LoadQuestion {
-    /// Searches the drive that explains what was measured, whose sequential writes are so fast (bytes a second), and whose
-    /// over-provisioning may be known. `on_run` is told how many runs there were so far.
+    /// Searches the drive that explains what was measured. `on_run` is told how many runs there were so far.
     pub fn answer(
         &self,
-        sequential: f64,
-        op_ratio: Option<f64>,
+        known: DataSheet,
         threads: usize,
         on_run: &(dyn Fn(usize) + Sync),
     ) -> Result<LatencyFit, ExperimentsError> {
         let loads = &self.measured.loads;
-        let known = Known { sequential, write_us: write_us(loads), op_ratio };
-        let search = Search { question: self, known, threads, ran: Mutex::default(), on_run };
+        let of_sheet = known.random.map(|writes_per_second| MeasuredLoad {
+            asked_per_second: f64::INFINITY,
+            writes_per_second,
+            reads: LatencyTimes::default(),
+            writes: LatencyTimes::default(),
+        });
+        let search = Search {
+            question: self,
+            known,
+            loads: loads.iter().cloned().chain(of_sheet).collect(),
+            threads,
+            ran: Mutex::default(),
+            on_run,
+        };
         let all: Vec<usize> = (0..loads.len()).collect();
         let best = search.best(&all)?;
         let mut rows = Vec::new();
-        let whole = search.whole(&best)?;
+        let whole = search.whole(&best, &all)?;
         for &left_out in &all {
             let measured = &loads[left_out];
             let simulated = self.simulate(&whole, measured)?;
             let others: Vec<usize> = all.iter().copied().filter(|load| *load != left_out).collect();
             let predicted = if self.leaves_out && others.len() > 1 {
-                let whole = search.whole(&search.best(&others)?)?;
+                let whole = search.whole(&search.best(&others)?, &others)?;
                 Some(self.simulate(&whole, measured)?)
             } else {
                 None
@@ -97,18 +109,14 @@ impl LoadQuestion {
     }
 }
 
-/// How long writes take that end in a buffer, in microseconds; none if that was not measured.
-fn write_us(loads: &[MeasuredLoad]) -> f64 {
-    let kept_up = loads.iter().filter(|load| !load.is_saturated());
-    let medians = kept_up.filter_map(|load| load.writes.p50_us);
-    let least = medians.fold(f64::INFINITY, f64::min);
-    if least.is_finite() { least } else { 0.0 }
-}
-
 impl Search<'_> {
     /// The drive that explains these loads best.
     fn best(&self, loads: &[usize]) -> Result<Model, ExperimentsError> {
-        let lightest = &self.question.measured.loads[loads[0]];
+        let lightest = &self.loads[loads[0]];
+        let measured = self.question.measured.loads.len();
+        let is_saturated = loads.iter().any(|load| self.loads[*load].is_saturated());
+        let of_sheet = (measured..self.loads.len()).filter(|_| !is_saturated);
+        let loads: &[usize] = &loads.iter().copied().chain(of_sheet).collect::<Vec<_>>();
         let first = Model::first(&self.known, lightest);
         let held = first.numbers;
         let first = self.try_all(&[first], &held, loads)?.remove(0);
@@ -203,9 +211,7 @@ impl Search<'_> {
             .map(|(model, simulated)| {
                 let of_loads = simulated.iter().zip(loads);
                 let mut residuals: Vec<f64> = of_loads
-                    .flat_map(|(simulated, load)| {
-                        residuals(simulated, &self.question.measured.loads[*load])
-                    })
+                    .flat_map(|(simulated, load)| residuals(simulated, &self.loads[*load]))
                     .collect();
                 let away = model.numbers.iter().zip(held);
                 let away = away.map(|(number, held)| (number / held).ln());
@@ -218,15 +224,14 @@ impl Search<'_> {
 
     /// The whole drive of a model. Its over-provisioning is such that it amplifies as much as the part that was simulated,
     /// whose blocks are smaller.
-    fn whole(&self, model: &Model) -> Result<LoadDrive, ExperimentsError> {
+    fn whole(&self, model: &Model, loads: &[usize]) -> Result<LoadDrive, ExperimentsError> {
         let mut whole = model.drive(&self.known, 1).map_err(SimError::from)?;
         if self.known.op_ratio.is_some() {
             return Ok(whole);
         }
-        let loads = &self.question.measured.loads;
-        let part = self.simulated(model, loads.len() - 1)?;
-        let measured = &loads[loads.len() - 1];
-        let amplified = self.question.simulate(&whole, measured)?.waf / part.waf;
+        let heaviest = loads[loads.len() - 1];
+        let part = self.simulated(model, heaviest)?;
+        let amplified = self.question.simulate(&whole, &self.loads[heaviest])?.waf / part.waf;
         whole.op_ratio = (1e4 * whole.op_ratio * amplified).round() / 1e4;
         Ok(whole)
     }
@@ -239,7 +244,7 @@ impl Search<'_> {
         if let Some(known) = lock(&self.ran).get(&key) {
             return Ok(*known);
         }
-        let measured = &self.question.measured.loads[load];
+        let measured = &self.loads[load];
         let simulated = self.question.simulate_part(&drive, measured, parts)?;
         let mut ran = lock(&self.ran);
         ran.insert(key, simulated);

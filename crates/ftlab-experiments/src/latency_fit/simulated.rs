@@ -16,8 +16,11 @@ use std::sync::atomic::Ordering;
 /// Bytes of a page, which is what the host reads and writes.
 const PAGE_BYTES: u32 = 4096;
 
-/// Pages that the host can address: of each LUN, and at least.
-const PAGES: (u64, u64) = (8192, 32_768);
+/// Pages of each LUN that the host can address, if nothing else is asked for.
+pub const USUAL_PAGES_OF_LUN: u32 = 8192;
+
+/// LUNs that a drive counts as if it has fewer.
+const LUNS_LEAST: u32 = 4;
 
 /// Drive writes before the measurement.
 const WARMUP: u64 = 2;
@@ -50,6 +53,8 @@ pub struct LoadQuestion {
     pub queue_depth: u32,
     /// Reads that are simulated at each load, at least: the more, the surer are percentiles.
     pub reads: u32,
+    /// Pages of each LUN that the host can address, on the small drives that are simulated.
+    pub pages_of_lun: u32,
     /// Whether each load is also predicted by a fit of the others.
     pub leaves_out: bool,
     /// Seed of the workload.
@@ -97,8 +102,8 @@ impl LoadQuestion {
             }
             .into());
         }
-        let luns = u64::from(timing.luns());
-        let pages = (PAGES.0 * luns).max(PAGES.1);
+        let luns = timing.luns().max(LUNS_LEAST);
+        let pages = u64::from(luns) * u64::from(self.pages_of_lun);
         let (reads, writes) = (self.reads_per_second, load.writes_per_second);
         let arrivals = if load.is_saturated() {
             [
