@@ -152,7 +152,8 @@ fn what_requests_waited_for_adds_up_to_their_response_times_and_changes_nothing(
                     let sum: f64 = waits.parts().iter().map(|(_, part)| part).sum();
                     assert!((sum - waits.response_ns).abs() < 1e-3, "{name}: {waits:?}");
                     let retries_max = if timing.contains("retries") { 2.0 } else { 0.0 };
-                    let read_max = 133e3 * (1.0 + retries_max);
+                    let command_ns = if timing.contains("command-us=9") { 9e3 } else { 0.0 };
+                    let read_max = 133e3 * (1.0 + retries_max) + command_ns;
                     let own_max = if op == "read" { read_max } else { 3_250e3 };
                     assert!(waits.own_ns <= own_max, "{name}: {waits:?}");
                     assert!(waits.buffer_ns == 0.0 || timing.contains("buffer"), "{name}");
