@@ -1,6 +1,5 @@
 //! `ftlab fit --latency`: which times explain the latency of a drive under load.
 
-use super::FitArgs;
 use crate::error::CliError;
 use crate::options::parse_in;
 use crate::output::{print, print_json, say};
@@ -12,7 +11,7 @@ use ftlab_experiments::latency_fit::{
     DataSheet, LatencyFit, LatencyTimes, LoadDrive, LoadQuestion, LoadRow, MeasuredLoad,
     MeasuredLoads, Off, Told, USUAL_PAGES_OF_LUN, USUAL_READS,
 };
-use ftlab_sim::Threads;
+use ftlab_ftl::page::GcSchedule;
 use ftlab_sim::format::{grouped, significant};
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::path::{Path, PathBuf};
@@ -52,8 +51,16 @@ pub(super) struct LatencyArgs {
 /// Of what a drive that was searched for is told.
 const HEADINGS: [&str; 4] = ["writes/s", "reads: mean", "median", "99th percentile"];
 
-pub(super) fn fit(args: &FitArgs, path: &Path) -> Result<(), CliError> {
-    let asked = &args.latency;
+/// What every fit is told.
+pub(super) struct Usual {
+    pub(super) seed: u64,
+    pub(super) gc: Option<GcSchedule>,
+    pub(super) threads: usize,
+    pub(super) json: bool,
+    pub(super) quiet: bool,
+}
+
+pub(super) fn fit(asked: &LatencyArgs, path: &Path, usual: &Usual) -> Result<(), CliError> {
     let needed =
         |option: &str, why: &str| CliError::usage(format!("--latency needs {option}: {why}"));
     let measured = MeasuredLoads::read(path, asked.name.as_deref())?;
@@ -73,15 +80,15 @@ pub(super) fn fit(args: &FitArgs, path: &Path) -> Result<(), CliError> {
         reads: USUAL_READS,
         pages_of_lun: USUAL_PAGES_OF_LUN,
         leaves_out: true,
-        seed: args.seed,
+        seed: usual.seed,
         stop: Stop::default(),
     };
-    let threads = args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize);
+    let threads = usual.threads;
     let fit = if let Some(timing) = &asked.timing {
         let op = asked.over_provisioning.ok_or_else(|| {
             needed("--over-provisioning SHARE", "with --timing, nothing is searched for")
         })?;
-        let gc = args.gc.unwrap_or_default();
+        let gc = usual.gc.unwrap_or_default();
         question.compare(&LoadDrive { timing: timing.clone(), op_ratio: op.0, gc }, threads)?
     } else {
         let sequential = asked.sequential.ok_or_else(|| {
@@ -95,7 +102,7 @@ pub(super) fn fit(args: &FitArgs, path: &Path) -> Result<(), CliError> {
             random: asked.random.map(f64::from),
             op_ratio: asked.over_provisioning.map(|share| share.0),
         };
-        let spinner = runs_so_far(args.quiet);
+        let spinner = runs_so_far(usual.quiet);
         let fit = question.answer(known, threads, &|runs| {
             spinner.set_message(format!("{runs} runs"));
         })?;
@@ -103,7 +110,7 @@ pub(super) fn fit(args: &FitArgs, path: &Path) -> Result<(), CliError> {
         fit
     };
     let text = told(&fit);
-    if args.json {
+    if usual.json {
         say(&text);
         return print_json(&fit);
     }

@@ -21,6 +21,7 @@ use ftlab_sim::format::significant;
 use ftlab_sim::{DriveOptions, Experiment, Fill, SimError, Threads, Workload};
 use ftlab_spec::{ByteSize, Share};
 use ftlab_trace::replace_file;
+use latency::Usual;
 use serde::Serialize;
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -146,8 +147,10 @@ fn parse_range(text: &str) -> Result<(f64, f64), String> {
 }
 
 pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
+    let threads = args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize);
     if let Some(path) = &args.latency.latency {
-        return latency::fit(args, path);
+        let FitArgs { seed, gc, json, quiet, .. } = *args;
+        return latency::fit(&args.latency, path, &Usual { seed, gc, threads, json, quiet });
     }
     args.figure.as_deref().map(check).transpose()?;
     let counters = Counters { host: args.host_counter.clone(), media: args.media_counter.clone() };
@@ -163,7 +166,6 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
         say(&format!("{reused} finished runs are in the store\n"));
     }
     let spinner = runs_so_far(args.quiet);
-    let threads = args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize);
     let fit = question.answer(kept, threads, &|runs| {
         spinner.set_message(format!("{runs} runs"));
     })?;
