@@ -121,9 +121,10 @@ pub(super) fn fit(asked: &LatencyArgs, path: &Path, usual: &Usual) -> Result<(),
 fn told(fit: &LatencyFit) -> String {
     let table = table(fit);
     let drive = format!(
-        "--op {}% --gc {} --ftl 1r-greedy --timing {}\n",
+        "--op {}% --gc {} --ftl 1r-greedy --pages-per-block {} --timing {}\n",
         significant(100.0 * fit.op_ratio, 3),
         fit.gc,
+        fit.pages_per_block,
         fit.timing
     );
     format!("{}{table}{}{drive}", verdict(fit), accuracy(fit))

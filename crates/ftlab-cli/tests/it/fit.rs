@@ -224,7 +224,15 @@ fn latencies_are_compared_with_a_timing() {
     assert!((of(saturated, "off").unwrap() - off).abs() < 1e-9, "{saturated}");
     assert!(saturated["off"]["read_mean"].is_null(), "{saturated}");
     assert!(light["predicted"].is_null(), "{light}");
-    for part in ["THESE LATENCIES of A", "90,000", "measured", "simulated", "--op 15.0%", timing] {
+    for part in [
+        "THESE LATENCIES of A",
+        "90,000",
+        "measured",
+        "simulated",
+        "--op 15.0%",
+        "--pages-per-block 4",
+        timing,
+    ] {
         assert!(output.stderr.contains(part), "{part}: {}", output.stderr);
     }
 }

@@ -1,9 +1,11 @@
 //! What is told of a drive whose latency was measured.
 
 use super::measured::{LatencyTimes, MeasuredLoad};
-use super::simulated::{LoadDrive, LoadQuestion, SimulatedLoad};
+use super::simulated::{LoadDrive, LoadQuestion, SimulatedLoad, pages_per_block};
 use crate::error::ExperimentsError;
 use crate::parallel::parallel;
+use ftlab_host::Timing;
+use ftlab_sim::SimError;
 use serde::Serialize;
 
 /// How far latencies and writes a second may be off at a load that is explained.
@@ -16,6 +18,8 @@ pub struct LatencyFit {
     pub name: Option<String>,
     /// Its times, as `--timing` takes them.
     pub timing: String,
+    /// Pages of a block of the simulated drive.
+    pub pages_per_block: u32,
     /// Over-provisioning.
     pub op_ratio: f64,
     /// When it collects, as `--gc` takes it.
@@ -107,22 +111,28 @@ impl LatencyFit {
         (accuracy.loads > 0).then_some(accuracy)
     }
 
-    pub(super) fn new(question: &LoadQuestion, drive: &LoadDrive, loads: Vec<LoadRow>) -> Self {
+    pub(super) fn new(
+        question: &LoadQuestion,
+        drive: &LoadDrive,
+        loads: Vec<LoadRow>,
+    ) -> Result<Self, ExperimentsError> {
+        let timing = Timing::from_spec(&drive.timing).map_err(SimError::from)?;
         let near = loads.iter().filter(|row| row.off.is_near()).count();
         let told = match near {
             all if all == loads.len() => Told::Explained,
             half if 2 * half >= loads.len() => Told::InPart,
             _ => Told::Unexplained,
         };
-        Self {
+        Ok(Self {
             name: question.measured.name.clone(),
             timing: drive.timing.to_string(),
+            pages_per_block: pages_per_block(&timing),
             op_ratio: drive.op_ratio,
             gc: drive.gc.to_string(),
             runs: loads.len(),
             loads,
             told,
-        }
+        })
     }
 }
 
@@ -144,6 +154,6 @@ impl LoadQuestion {
             })
         });
         let rows = rows.into_iter().collect::<Result<_, ExperimentsError>>()?;
-        Ok(LatencyFit::new(self, drive, rows))
+        LatencyFit::new(self, drive, rows)
     }
 }

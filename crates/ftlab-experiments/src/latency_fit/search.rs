@@ -105,7 +105,7 @@ impl LoadQuestion {
             });
         }
         let runs = lock(&search.ran).len();
-        Ok(LatencyFit { runs, ..LatencyFit::new(self, &whole, rows) })
+        Ok(LatencyFit { runs, ..LatencyFit::new(self, &whole, rows)? })
     }
 }
 

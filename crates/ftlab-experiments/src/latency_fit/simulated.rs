@@ -119,6 +119,7 @@ impl LoadQuestion {
         let workload = format!("uniform:reads={}", reads / (reads + writes));
         let workload = Workload::parse(&workload, OpenOptions::default())?;
         let at_once = timing.pages_at_once(PAGE_BYTES);
+        let pages_per_block = pages_per_block(&timing);
         let mut experiment = Experiment {
             fill: Fill::Random,
             warmup_writes: WARMUP * pages,
@@ -130,7 +131,7 @@ impl LoadQuestion {
         };
         experiment.drive.page_bytes = PAGE_BYTES;
         experiment.drive.logical = Logical::Pages(pages);
-        experiment.drive.pages_per_block = Some((timing.luns() * at_once).max(2));
+        experiment.drive.pages_per_block = Some(pages_per_block);
         experiment.drive.physical = Physical::OverProvisioning(Share(drive.op_ratio));
         experiment.drive.gc = drive.gc;
         let is_stopped = || self.stop.load(Ordering::Relaxed);
@@ -148,6 +149,11 @@ impl LoadQuestion {
             waf: run.waf,
         })
     }
+}
+
+/// Pages of a block of a simulated drive: what its LUNs program at once.
+pub(super) fn pages_per_block(timing: &Timing) -> u32 {
+    timing.luns().saturating_mul(timing.pages_at_once(PAGE_BYTES)).max(2)
 }
 
 /// The simulated drive has small blocks, each of what its LUNs program at once, and so many erases. They take as much
