@@ -16,13 +16,35 @@ use ftlab_sim::format::{grouped, significant};
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::path::{Path, PathBuf};
 
+/// Options of other fits.
+const NOT_USED: [&str; 18] = [
+    "series",
+    "workload",
+    "and",
+    "logical",
+    "host_counter",
+    "media_counter",
+    "pages",
+    "page_size",
+    "ftl",
+    "op",
+    "reserve",
+    "fill",
+    "skip",
+    "after",
+    "overhead",
+    "store",
+    "save",
+    "figure",
+];
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Latency under load")]
 pub(super) struct LatencyArgs {
     /// Finds the --timing that explains latencies: a CSV file with a line for each load, and columns set_writes_per_s (or
     /// set_rate_thousands_per_s), writes_per_s, read_mean_us, read_p50_us, read_p99_us, read_p99.9_us and the same of
     /// write, as far as they were measured. Writes are of 4 KiB, uniform over the drive.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["series", "workload", "logical", "and"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = NOT_USED)]
     pub(super) latency: Option<PathBuf>,
     /// The drive, if the file has a column drive with several.
     #[arg(long, value_name = "DRIVE", requires = "latency")]
@@ -44,7 +66,7 @@ pub(super) struct LatencyArgs {
     over_provisioning: Option<Share>,
     /// Only compares these times with what was measured, at this --over-provisioning. Blocks are small, and erases as much
     /// shorter.
-    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", requires = "latency")]
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", requires = "latency", conflicts_with_all = ["sequential", "random"])]
     timing: Option<Spec>,
 }
 
@@ -91,6 +113,10 @@ pub(super) fn fit(asked: &LatencyArgs, path: &Path, usual: &Usual) -> Result<(),
         let gc = usual.gc.unwrap_or_default();
         question.compare(&LoadDrive { timing: timing.clone(), op_ratio: op.0, gc }, threads)?
     } else {
+        if usual.gc.is_some() {
+            let found = "--gc is searched for; leave it out, or give the times as well (--timing)";
+            return Err(CliError::usage(found));
+        }
         let sequential = asked.sequential.ok_or_else(|| {
             needed(
                 "--sequential SIZE",

@@ -252,6 +252,10 @@ fn what_a_fit_of_latencies_lacks_is_said() {
         (&format!("{all} --timing slc --over-provisioning 9%"), "add unit=request to --timing"),
         ("--name A --reads 0", "--reads"),
         ("--logical 1GB", "cannot be used with"),
+        ("--figure a.svg", "cannot be used with"),
+        ("--skip 2", "cannot be used with"),
+        (&format!("{all} --sequential 1GB --gc foreground"), "--gc is searched for"),
+        (&format!("{all} --sequential 1GB --timing slc"), "cannot be used with"),
     ] {
         let output = place.ftlab(&format!("fit --latency loads.csv {arguments}"));
         assert_eq!(output.code, 2, "{arguments}: {}", output.stderr);

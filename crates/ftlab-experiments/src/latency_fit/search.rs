@@ -298,3 +298,18 @@ fn solve(slopes: &[Vec<f64>], residuals: &[f64], damping: f64) -> Vec<f64> {
     }
     rows.into_iter().map(|row| row[count]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_without_damping_ends_where_a_linear_model_is_least_off() {
+        // Residuals 2x + y - 4, x - y + 1 and 3y - 6 are 0 at (1, 2).
+        let slopes = [vec![2.0, 1.0, 0.0], vec![1.0, -1.0, 3.0]];
+        let step = solve(&slopes, &[-4.0, 1.0, -6.0], 0.0);
+        assert!((step[0] - 1.0).abs() < 1e-6 && (step[1] - 2.0).abs() < 1e-6, "{step:?}");
+        let damped = solve(&slopes, &[-4.0, 1.0, -6.0], 10.0);
+        assert!(damped[0].abs() < 0.5 && damped[1].abs() < 0.5, "{damped:?}");
+    }
+}
