@@ -126,9 +126,10 @@ pub trait Ftl: Send {
     }
 
     /// The host is about to read a page, and the `following` pages after it for the same request: a map on flash tells
-    /// where it is, if that is not in memory.
-    fn look_up_to_read(&mut self, lpn: Lpn, following: u32) -> Result<(), ErrorOf<Self>> {
-        self.inner_mut().map_or(Ok(()), |inner| inner.look_up_to_read(lpn, following))
+    /// where it is, if that is not in memory. Whether the page has to be read from flash, if it holds something: it may
+    /// wait in memory for its program.
+    fn look_up_to_read(&mut self, lpn: Lpn, following: u32) -> Result<bool, ErrorOf<Self>> {
+        self.inner_mut().map_or(Ok(true), |inner| inner.look_up_to_read(lpn, following))
     }
 
     /// The host has read a flash page, which disturbs the others of its block: they may have to be rewritten.

@@ -34,6 +34,16 @@ pub struct MapCounts {
     pub rewrites: u64,
     /// Pages that the host trimmed in vain, since it did not trim all of their unit, which held data.
     pub kept_trims: u64,
+    /// Pages read in vain since a learned map said that another page is there; not among those of translation pages.
+    pub mispredicted: u64,
+    /// Segments that a learned map has at present.
+    pub segments: u64,
+    /// Bytes of these, with their lists of pages.
+    pub segment_bytes: u64,
+    /// Pages that they tell the place of.
+    pub learned: u64,
+    /// Pages that the host has written, and that wait at present to be programmed in order.
+    pub waiting: u64,
 }
 
 state!(MapCounts {
@@ -50,7 +60,12 @@ state!(MapCounts {
     relocations,
     rewrite_reads,
     rewrites,
-    kept_trims
+    kept_trims,
+    mispredicted,
+    segments,
+    segment_bytes,
+    learned,
+    waiting
 });
 
 impl MapCounts {
@@ -76,11 +91,12 @@ impl MapCounts {
             move_updates: pages * self.move_updates,
             lazy_updates: pages * self.lazy_updates,
             relocations: pages * self.relocations,
+            mispredicted: pages * self.mispredicted,
             ..self
         }
     }
 
-    /// What came after `before`.
+    /// What came after `before`; segments, and pages that wait, are those at present.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         Self {
@@ -98,6 +114,8 @@ impl MapCounts {
             rewrite_reads: self.rewrite_reads - before.rewrite_reads,
             rewrites: self.rewrites - before.rewrites,
             kept_trims: self.kept_trims - before.kept_trims,
+            mispredicted: self.mispredicted - before.mispredicted,
+            ..*self
         }
     }
 }

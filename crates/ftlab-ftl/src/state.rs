@@ -215,7 +215,7 @@ macro_rules! numbers {
     )+};
 }
 
-numbers!(u8, u16, u32, u64, i64, f32, f64);
+numbers!(u8, u16, u32, u64, i32, i64, f32, f64);
 
 /// What is a number inside.
 macro_rules! wrapped_numbers {

@@ -440,6 +440,11 @@ impl Requests {
     /// All of the present request has been asked for; when what is known of it will be complete.
     #[inline]
     pub(crate) fn end(&mut self, now: u64) -> u64 {
+        let Open { op, arrival, done, waits, .. } = self.open[self.present as usize];
+        if op == HostOp::Write && waits == 0 && done == arrival {
+            // The FTL keeps what was written in memory.
+            self.page_transferred(now);
+        }
         let open = &mut self.open[self.present as usize];
         open.is_asked = true;
         let done = open.done + self.command_ns;

@@ -161,8 +161,8 @@ impl Host {
             if has_buffer && self.read_buffered(ftl.flash().chip(), lpn) {
                 continue;
             }
-            ftl.look_up_to_read(lpn, following)?;
-            let from = ftl.flash_page(lpn);
+            let is_on_flash = ftl.look_up_to_read(lpn, following)?;
+            let from = ftl.flash_page(lpn).filter(|_| is_on_flash);
             self.read(ftl.flash_mut().chip_mut(), from);
             from.map_or(Ok(()), |page| ftl.count_read(page))?;
         }

@@ -121,6 +121,37 @@ facts! {
             sweep(612, "map-read-hits", "share of pages to read whose entry of the map was in memory"),
             frame(433, "map_read_hit_share"),
         ];
+        /// Pages read in vain since a learned map said that another page is there.
+        @ #[serde(default)] #[schemars(!default)]
+        mispredicted: u64 = Count, "pages", from "the FTL" [
+            table(Map, 45, "pages read\nin vain", Nonzero),
+            report(Runs, 170, "mispredicted", "Pages read in vain since a learned map said that another page is there", Nonzero),
+            sweep(710, "mispredicted", "pages read in vain since a learned map said that another page is there"),
+            frame(435, "map_mispredicted"),
+        ];
+        /// Segments of a learned map at the end.
+        @ #[serde(default)] #[schemars(!default)]
+        segments: u64 = Count, "segments", from "the FTL" [
+            report(Runs, 171, "segments", "Segments of a learned map", Nonzero),
+            frame(436, "map_segments"),
+        ];
+        /// Bytes of these, with the pages that are listed beside.
+        @ #[serde(default)] #[schemars(!default)]
+        segment_bytes: u64 = Count, "bytes", from "the FTL" [
+            table(Map, 14, "bytes of\nsegments", Nonzero),
+            sweep(720, "segment-bytes", "bytes of a learned map"),
+            frame(437, "map_segment_bytes"),
+        ];
+        /// Pages of the host of which they tell the place.
+        @ #[serde(default)] #[schemars(!default)]
+        learned_pages: u64 = Count, "pages", from "the FTL" [frame(438, "map_learned_pages")];
+        /// Pages per segment.
+        @ #[serde(default)] #[schemars(!default)]
+        pages_per_segment: f64 = Ratio(1), "", from "the FTL" [
+            table(Map, 16, "pages per\nsegment", Nonzero),
+            sweep(730, "pages-per-segment", "pages per segment of a learned map"),
+            frame(439, "map_pages_per_segment"),
+        ];
     }
 }
 
@@ -154,6 +185,11 @@ impl MapResult {
             rewrites: map.rewrites,
             kept_trims: map.kept_trims,
             rewrites_per_write: per_write(map.rewrites),
+            mispredicted: map.mispredicted,
+            segments: map.segments,
+            segment_bytes: map.segment_bytes,
+            learned_pages: map.learned,
+            pages_per_segment: map.learned as f64 / map.segments.max(1) as f64,
         }
     }
 }
@@ -327,7 +363,12 @@ mod tests {
             of.drive.mapping = "iu:size=2KiB".parse().unwrap();
             of.timing = Some("slc:unit=request,write-buffer=1MiB".parse().unwrap());
         };
-        let refused: [(Change, &str); 9] = [
+        let twice: Change = |of| {
+            of.drive.mapping = "leaftl:cache=4KiB".parse().unwrap();
+            of.timing = Some("slc:unit=request,write-buffer=1MiB".parse().unwrap());
+        };
+        let refused: [(Change, &str); 10] = [
+            (twice, "leave out write-buffer, or add buffer=1 to --mapping"),
             (|of| of.ftls = vec!["fast".parse().unwrap()], "fast maps blocks and a log"),
             (|of| of.ftls = vec!["nvme-fdp/greedy".parse().unwrap()], "leave out nvme-fdp"),
             (in_time, "add unit=request to --timing"),

@@ -241,11 +241,12 @@ impl AnyFtl {
     pub fn tally(&self) -> Tally {
         let counters = any!(&self.kind, ftl => ftl.counters());
         let [absorbed, buffered] = self.host.as_ref().map_or([0; 2], Host::absorbed);
+        let map = any!(&self.kind, ftl => ftl.map_counts()).unwrap_or_default();
         Tally {
-            host_pages: counters.host_writes + absorbed + buffered,
+            host_pages: counters.host_writes + absorbed + buffered + map.waiting,
             refreshed: any!(&self.kind, ftl => ftl.refreshed()),
             slc: any!(&self.kind, ftl => ftl.slc_counts()).unwrap_or_default(),
-            map: any!(&self.kind, ftl => ftl.map_counts()).unwrap_or_default(),
+            map,
             counters,
         }
     }

@@ -9,7 +9,7 @@ use ftlab_ftl::{Counters, MapCounts, SlcCounts};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
     /// Pages that the host has written. Some never came to the FTL, or have not yet: they were written or trimmed again
-    /// in the write buffer, or are still there.
+    /// in the write buffer, or are still there, or wait for a learned map.
     pub host_pages: u64,
     /// What the FTL has counted.
     pub counters: Counters,
@@ -128,9 +128,11 @@ mod tests {
         let hybrids = ["fmax", "bast", "fast", "kast", "last", "faster"];
         all.extend(hybrids.map(|name| counted(name, drive, NoPayload)));
         let spec = "2r++".parse().unwrap();
-        for (text, config) in
-            [("dftl:cache=4KiB,entry-bytes=32", levelled), ("iu:size=16KiB", drive)]
-        {
+        for (text, config) in [
+            ("dftl:cache=4KiB,entry-bytes=32", levelled),
+            ("leaftl:cache=8KiB,gamma=4,buffer=64", levelled),
+            ("iu:size=16KiB", drive),
+        ] {
             let mapping: Mapping = text.parse().unwrap();
             let engine = mapping.of_engine(config).unwrap();
             let policy = boxed_policy(&spec, DriveShape::new(&engine)).unwrap();

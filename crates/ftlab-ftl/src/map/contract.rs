@@ -1,6 +1,7 @@
 //! What a map decides.
 
 use crate::State;
+use crate::state::state;
 use ftlab_flash::{Lpn, Ppn};
 use ftlab_spec::{ByteSize, Parameters};
 
@@ -30,6 +31,23 @@ impl WriteBack {
     }
 }
 
+/// A page, and where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Point {
+    pub(crate) lpn: Lpn,
+    pub(crate) place: Ppn,
+}
+
+/// How much is learned: segments, their bytes, and pages that they tell the place of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Learned {
+    pub(crate) segments: u64,
+    pub(crate) bytes: u64,
+    pub(crate) mappings: u64,
+}
+
+state!(Learned { segments, bytes, mappings });
+
 /// Where each page is; nowhere, if it holds nothing.
 pub(crate) type Places<'a> = dyn Fn(Lpn) -> Option<Ppn> + 'a;
 
@@ -56,6 +74,25 @@ pub(crate) trait Map: Send + State {
     /// A translation page is written, with what has changed of it in memory, if that is to go along.
     fn written(&mut self, _page: u32) {}
 
+    /// If it learns places: how many written pages wait, to be programmed in the order of their addresses. One is
+    /// programmed at once.
+    fn learns(&self) -> Option<u32> {
+        None
+    }
+
+    /// Pages that were programmed together are there now, in one block; in order of addresses.
+    fn learn(&mut self, _points: &[Point]) {}
+
+    /// Whether `lpn`, whose entry is in memory, is said to be where it is.
+    fn predicts(&self, _lpn: Lpn, _place: Ppn) -> bool {
+        true
+    }
+
+    /// How much is learned.
+    fn learned(&self) -> Learned {
+        Learned::default()
+    }
+
     /// Bytes of memory that are taken here.
     fn memory_bytes(&self) -> usize;
 
@@ -65,6 +102,11 @@ pub(crate) trait Map: Send + State {
 
     /// Verifies its own invariants; the message says what is broken.
     fn check(&self) -> Result<(), String>;
+
+    /// Verifies what it says of the place of `lpn`.
+    fn check_place(&self, _lpn: Lpn, _place: Ppn) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// What a map on flash says of itself.
@@ -76,6 +118,11 @@ pub(super) trait OnFlash: Parameters + Copy {
 
     /// Translation pages that the memory has to be as large as.
     const PAGES_MIN: u64 = 1;
+
+    /// Whether pages that were written wait in memory.
+    fn has_buffer(&self) -> bool {
+        false
+    }
 
     /// Bytes of memory that it takes in a drive, the directory of translation pages not included.
     fn cache(&mut self) -> &mut ByteSize;

@@ -3,6 +3,7 @@
 use crate::map::cdftl::CdftlParameters;
 use crate::map::contract::{Map, OnFlash};
 use crate::map::dftl::DftlParameters;
+use crate::map::leaftl::LeaftlParameters;
 use crate::map::sftl::SftlParameters;
 use crate::map::tpftl::TpftlParameters;
 use crate::map::units::UnitPages;
@@ -53,6 +54,7 @@ enum Kept {
     Cdftl(CdftlParameters),
     Sftl(SftlParameters),
     Tpftl(TpftlParameters),
+    Leaftl(LeaftlParameters),
 }
 
 /// The same of any map on flash, with its parameters; none of one in memory.
@@ -64,6 +66,7 @@ macro_rules! on_flash {
             Kept::Cdftl($of) => Some($of_any),
             Kept::Sftl($of) => Some($of_any),
             Kept::Tpftl($of) => Some($of_any),
+            Kept::Leaftl($of) => Some($of_any),
         }
     };
 }
@@ -85,6 +88,11 @@ impl Mapping {
     /// Whether an entry tells the place of several pages.
     pub fn has_units(&self) -> bool {
         self.unit.is_some()
+    }
+
+    /// Whether pages that were written wait in memory, to be programmed in order.
+    pub fn has_buffer(&self) -> bool {
+        on_flash!(&self.kept, map => map.has_buffer()).unwrap_or(false)
     }
 
     /// Whether it asks which pages are of one request.
@@ -260,6 +268,7 @@ impl FromStr for Mapping {
             CdftlParameters::NAME => Kept::Cdftl(of(&spec)?),
             SftlParameters::NAME => Kept::Sftl(of(&spec)?),
             TpftlParameters::NAME => Kept::Tpftl(of(&spec)?),
+            LeaftlParameters::NAME => Kept::Leaftl(of(&spec)?),
             _ => {
                 let known = [
                     "full",
@@ -268,6 +277,7 @@ impl FromStr for Mapping {
                     SftlParameters::NAME,
                     CdftlParameters::NAME,
                     TpftlParameters::NAME,
+                    LeaftlParameters::NAME,
                 ];
                 return Err(SpecError::UnknownName {
                     kind: "mapping",
@@ -358,6 +368,7 @@ mod tests {
             "tpftl:cache=2MiB,threshold=4,selective=off",
             "s-ftl:cache=2MiB,few=8,hmb=64MiB",
             "dftl:cache=2MiB,unit=64KiB,hmb=1MiB,hmb-us=0.5",
+            "leaftl:cache=2MiB,gamma=4,buffer=1",
         ] {
             let mapping: Mapping = text.parse().unwrap();
             assert_eq!(mapping.to_string().parse::<Mapping>().unwrap(), mapping, "{text}");
@@ -400,6 +411,9 @@ mod tests {
             ("dftl:cache=1MiB,hmb=x", "hmb=x is not a size"),
             ("dftl:cache=1MiB,hmb-us=1", "hmb-us=1 is not of use without hmb; give hmb=64MiB"),
             ("dftl:cache=1MiB,hmb=1MiB,hmb-us=-1", "hmb-us=-1 is not from 0 to 1000000"),
+            ("leaftl:cache=1MiB,gamma=65", "gamma=65 is not"),
+            ("leaftl:cache=1MiB,buffer=0", "buffer=0 is not"),
+            ("leaftl:cache=1MiB,compaction=0", "compaction=0 is not"),
             ("full:cache=1MiB", "full has no parameter \"cache\""),
             ("full:unit=16KiB", "full has no parameter \"unit\""),
             ("dtfl:cache=1MiB", "did you mean \"dftl\"?"),

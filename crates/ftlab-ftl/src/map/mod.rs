@@ -27,6 +27,8 @@ mod coldest;
 mod contract;
 mod dftl;
 mod in_memory;
+mod leaftl;
+mod learned;
 mod links;
 mod lru;
 mod mapping;
@@ -43,10 +45,12 @@ mod twin;
 mod units;
 #[cfg(test)]
 mod units_twin;
+mod waiting;
 mod watch;
 
 pub use cdftl::CdftlParameters;
 pub use dftl::DftlParameters;
+pub use leaftl::LeaftlParameters;
 pub use mapping::Mapping;
 pub(crate) use paged::PagedMap;
 pub use sftl::SftlParameters;

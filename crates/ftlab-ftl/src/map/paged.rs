@@ -1,11 +1,12 @@
 //! A page-mapped FTL whose map is on flash, or by units.
 
-use crate::map::contract::{Found, Map, WriteBack};
+use crate::map::contract::{Found, Learned, Map, Point, WriteBack};
 use crate::map::in_memory::InMemory;
 use crate::map::lru::SegmentedLru;
 use crate::map::mapping::Mapping;
 use crate::map::stream::MapStream;
 use crate::map::units::{UnitFlash, UnitPages};
+use crate::map::waiting::{Waiting, Write};
 use crate::map::watch::{MapWatch, NEXT_VICTIM};
 use crate::page::entry::DriveShape;
 use crate::page::{ConfigError, DriveConfig, DriveState, PageMapped, Policy, Refreshed, Resume};
@@ -13,7 +14,7 @@ use crate::{
     Archive, BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MapCounts, MemoryBytes, Metadata,
     Observer, PageBatch, PageWrite, State, StateError, StreamUse,
 };
-use ftlab_flash::{Cause, Flash, Lpn, Page, Ppn, Purpose};
+use ftlab_flash::{Cause, Content, Flash, Lpn, Page, Ppn, Purpose};
 use std::ops::Range;
 
 /// How many writes ahead what is asked about a page is fetched: what its entry refers to, its entry and its old version,
@@ -23,6 +24,9 @@ const FETCH_AHEAD: [usize; 3] = [6, 12, 24];
 /// Pages of the map for which a page of the host waits, and those for which none does.
 const AWAITED: Purpose = Cause::Map.awaited();
 const UNAWAITED: Purpose = Cause::Map.unawaited();
+
+/// A page that the host writes.
+const HOST: Purpose = Cause::Host.awaited();
 
 /// A page-mapped FTL whose pages are units, and which part of its map is in memory.
 pub(crate) struct PagedMap<F, O> {
@@ -39,11 +43,16 @@ pub(crate) struct PagedMap<F, O> {
     map_pages: u32,
     entries_per_page: u32,
     counts: MapCounts,
-    /// Pages that the host wrote, and those that it trimmed of what it had written.
+    /// Pages that the host wrote and that do not wait, and those that it trimmed of what it had written.
     written: u64,
     trimmed: u64,
     /// Of the next writes, this many were written already, with the first page of their request in this unit.
     ahead: u32,
+    /// What was written and waits, if the map has it programmed in order.
+    waiting: Option<Waiting>,
+    /// Pages of a block of the engine, if the map learns places.
+    learns: Option<u32>,
+    points: Vec<Point>,
     /// Moved pages and translation pages of a victim, kept for their memory.
     moved: Vec<u32>,
     pages: Vec<u32>,
@@ -74,6 +83,10 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             }
             None => policy,
         };
+        let buffer = map.as_ref().and_then(|map| map.learns());
+        let learns = buffer.map(|_| geometry.pages_per_block());
+        let waiting = buffer.filter(|pages| *pages > 1);
+        let waiting = waiting.map(|pages| Waiting::new(pages, host_units));
         let watch = MapWatch::new(observer, units, [host_units, logical_pages], map.is_some());
         Ok(Self {
             ftl: PageMapped::new(policy, engine, UnitFlash::new(flash, units), watch)?,
@@ -89,6 +102,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             written: 0,
             trimmed: 0,
             ahead: 0,
+            waiting,
+            learns,
+            points: Vec::new(),
             moved: Vec::new(),
             pages: Vec::new(),
         })
@@ -108,16 +124,86 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         following: u32,
     ) -> Result<(), ErrorOf<Self>> {
         let (unit, first) = self.units.of(write.page.lpn.0);
+        let asked = first..first + pages;
+        if let Some(waiting) = &mut self.waiting {
+            if let (Content::New(data), HOST) = (write.page.content, write.purpose) {
+                let is_full = waiting.add(unit, asked, data, write.hint);
+                return if is_full { self.program_waiting() } else { Ok(()) };
+            }
+            self.program_waiting()?;
+        }
         self.look_up_to_write(Lpn(unit), following, AWAITED)?;
+        self.program(write, unit, asked)?;
+        self.learn(&[unit]);
+        Ok(())
+    }
+
+    /// Programs a unit, `asked` of which the host has written.
+    fn program(
+        &mut self,
+        write: PageWrite<'_>,
+        unit: u32,
+        asked: Range<u32>,
+    ) -> Result<(), ErrorOf<Self>> {
+        let pages = asked.len() as u64;
         if !self.units.is_one() {
-            self.complete(unit, first..first + pages)?;
+            self.complete(unit, asked)?;
         }
         let page = Page { lpn: Lpn(unit), ..write.page };
         self.ftl.write_page(PageWrite { page, ..write })?;
-        self.written += u64::from(pages);
+        self.written += pages;
         let is_there = self.map.change(Lpn(unit));
         debug_assert!(is_there, "unit {unit} was looked up");
         self.settle()
+    }
+
+    /// Programs what waits in the order of addresses. What is of one translation page is learned together.
+    fn program_waiting(&mut self) -> Result<(), ErrorOf<Self>> {
+        let Some(waiting) = &mut self.waiting else { return Ok(()) };
+        let entries = self.entries_per_page;
+        let writes = waiting.take_in_order(entries);
+        let mut units = Vec::new();
+        for of_page in writes.chunk_by(|a, b| a.unit / entries == b.unit / entries) {
+            units.clear();
+            for Write { unit, asked, data, hint, is_again } in of_page {
+                // Where an older version went with the same pages is not learned.
+                if *is_again {
+                    self.bring_to_write(Lpn(*unit), 0, AWAITED)?;
+                } else {
+                    self.look_up_to_write(Lpn(*unit), 0, AWAITED)?;
+                }
+                let write = PageWrite { hint: *hint, ..PageWrite::by_host(Lpn(*unit), data) };
+                self.program(write, *unit, asked.clone())?;
+                units.push(*unit);
+            }
+            self.learn(&units);
+        }
+        Ok(())
+    }
+
+    /// The map learns where units are.
+    fn learn(&mut self, units: &[u32]) {
+        let Some(block_pages) = self.learns else { return };
+        self.points.clear();
+        let place = |unit: &u32| self.ftl.flash_page(Lpn(*unit)).map(|place| (Lpn(*unit), place));
+        self.points.extend(units.iter().filter_map(place).map(|(lpn, place)| Point { lpn, place }));
+        let block = |point: &Point| point.place.0 / block_pages;
+        self.points.sort_unstable_by_key(|point| (block(point), point.lpn));
+        self.points.dedup();
+        for of_block in self.points.chunk_by(|a, b| block(a) == block(b)) {
+            self.map.learn(of_block);
+        }
+    }
+
+    /// Reads a flash page in vain, if the map says that unit `lpn` is elsewhere.
+    fn predict(&mut self, lpn: Lpn, purpose: Purpose) -> Result<(), ErrorOf<Self>> {
+        match self.ftl.flash_page(lpn).filter(|_| self.learns.is_some()) {
+            Some(place) if !self.map.predicts(lpn, place) => {
+                self.counts.mispredicted += 1;
+                self.ftl.read_in_vain(place, purpose)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reads what the host does not write of a unit.
@@ -151,6 +237,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     fn trim_unit(&mut self, unit: u32) -> Result<(), ErrorOf<Self>> {
+        if self.waits(unit) {
+            self.program_waiting()?;
+        }
         self.look_up_to_write(Lpn(unit), 0, UNAWAITED)?;
         if self.ftl.flash_page(Lpn(unit)).is_some() {
             self.map.change(Lpn(unit));
@@ -183,7 +272,23 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         Ok(found == Found::InPage)
     }
 
+    /// Whether a unit was written, and is not programmed yet.
+    fn waits(&self, unit: u32) -> bool {
+        self.waiting.as_ref().is_some_and(|waiting| waiting.holds(unit))
+    }
+
+    /// Brings the entry of a unit into memory, which tells the place that is given up.
     fn look_up_to_write(
+        &mut self,
+        lpn: Lpn,
+        following: u32,
+        purpose: Purpose,
+    ) -> Result<(), ErrorOf<Self>> {
+        self.bring_to_write(lpn, following, purpose)?;
+        self.predict(lpn, UNAWAITED)
+    }
+
+    fn bring_to_write(
         &mut self,
         lpn: Lpn,
         following: u32,
@@ -259,6 +364,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
                 pages.push(lpn / self.entries_per_page);
             }
         }
+        self.learn(moved);
         pages.sort_unstable();
         pages.dedup();
         let settled = pages.iter().try_for_each(|page| {
@@ -276,6 +382,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             let is_told = self.map.is_changed(lpn) || self.ftl.flash_page(page).is_some();
             if self.ftl.flash_page(lpn).is_some() && !is_told {
                 return Err(format!("nothing tells where unit {lpn} is"));
+            }
+            if let Some(place) = self.ftl.flash_page(lpn) {
+                self.map.check_place(lpn, place)?;
             }
         }
         Ok(())
@@ -310,19 +419,28 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>> {
-        self.look_up_to_read(lpn, 0)?;
+        let is_on_flash = self.look_up_to_read(lpn, 0)?;
         let (unit, page) = self.units.of(lpn.0);
+        if let Some(written) = self.waiting.as_ref().filter(|_| !is_on_flash) {
+            let written = written.data(unit).unwrap_or_default();
+            data[..written.len()].copy_from_slice(written);
+            return Ok(true);
+        }
         self.ftl.flash_mut().asked = page..page + 1;
         self.ftl.read(Lpn(unit), data)
     }
 
-    fn look_up_to_read(&mut self, lpn: Lpn, following: u32) -> Result<(), ErrorOf<Self>> {
+    fn look_up_to_read(&mut self, lpn: Lpn, following: u32) -> Result<bool, ErrorOf<Self>> {
         let (unit, page) = self.units.of(lpn.0);
+        if self.waits(unit) {
+            return Ok(false);
+        }
         let units = following.saturating_sub(self.units.pages - 1 - page);
         let was_there = self.look_up(Lpn(unit), units.div_ceil(self.units.pages), AWAITED)?;
         self.counts.read_lookups += 1;
         self.counts.read_hits += u64::from(was_there);
-        Ok(())
+        self.predict(Lpn(unit), AWAITED)?;
+        Ok(true)
     }
 
     fn apply(&mut self, batch: &PageBatch) -> Result<(), ErrorOf<Self>> {
@@ -416,7 +534,11 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
 
     fn map_counts(&self) -> Option<MapCounts> {
         let relocations = self.ftl.observer().relocations;
-        Some(MapCounts { relocations, ..self.counts }.in_pages(self.units.pages))
+        let Learned { segments, bytes: segment_bytes, mappings: learned } = self.map.learned();
+        let waiting = self.waiting.as_ref().map_or(0, Waiting::pages);
+        let counts =
+            MapCounts { relocations, segments, segment_bytes, learned, waiting, ..self.counts };
+        Some(counts.in_pages(self.units.pages))
     }
 
     fn map_pages(&self) -> u32 {
@@ -430,7 +552,8 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     fn memory_bytes(&self) -> MemoryBytes {
         let MemoryBytes { drive, policy } = self.ftl.memory_bytes();
         let host = self.host.as_ref().map_or(0, SegmentedLru::bytes);
-        MemoryBytes { drive: drive + self.map.memory_bytes() + host, policy }
+        let waiting = self.waiting.as_ref().map_or(0, Waiting::bytes);
+        MemoryBytes { drive: drive + self.map.memory_bytes() + host + waiting, policy }
     }
 
     fn metadata(&self) -> Metadata {
@@ -476,6 +599,9 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
             written,
             trimmed,
             ahead,
+            waiting,
+            learns: _,
+            points: _,
             units: _,
             logical_pages: _,
             host_units,
@@ -492,13 +618,14 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
                 return Err(StateError::Length { found, expected });
             }
         }
-        let fields: [(&'static str, &mut dyn State); 7] = [
+        let fields: [(&'static str, &mut dyn State); 8] = [
             ("map", map),
             ("host", host),
             ("counts", counts),
             ("written", written),
             ("trimmed", trimmed),
             ("ahead", ahead),
+            ("waiting", waiting),
             ("watch", ftl.observer_mut()),
         ];
         for (name, field) in fields {

@@ -3,12 +3,16 @@
 //! `astlxmu/LearnedFTL` at 4702166c has DFTL and TPFTL in FEMU. Both were compiled as they are, with counters, for one
 //! channel and one LUN, and given the requests below on a drive that never collects: 65,536 pages, translation pages of
 //! 512 entries. Where a test turns a part off, it was left out there, too. docs/notes/mapping.md has the table, and where they differ.
+//!
+//! `platformxlab/LeaFTL` at f27cbeb, of the authors of LeaFTL, simulates it. Its learning of segments was given sorted
+//! buffers in blocks of 256 pages.
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DriveShape, DynMapped};
 use ftlab_ftl::{MapCounts, PageBatch};
+use std::collections::BTreeSet;
 
 const PAGES: u32 = 1 << 16;
 
@@ -99,4 +103,54 @@ fn parts_of_tpftl_count_what_public_code_does_without_the_others() {
     };
     assert_eq!(of("selective"), [306_028, 55_913, 649_507]);
     assert_eq!(of("by-request"), [783_998, 59_750, 175_374]);
+}
+
+/// Segments after a fill in order and eight buffers of 2,048 pages, in runs of up to `longest`.
+fn segments(mapping: &str, longest: u64) -> u64 {
+    let mapping: Mapping = format!("leaftl:cache=1GiB,{mapping}").parse().unwrap();
+    let config = DriveConfig::new(Geometry::new(600, 256, 2048).unwrap(), PAGES, 4);
+    let spec = "1r-greedy".parse().unwrap();
+    let shape = DriveShape::new(&mapping.of_engine(config).unwrap());
+    let policy = registry::boxed_policy(&spec, shape).unwrap();
+    let mut ftl = registry::build_mapped(&mapping, policy, &spec, config, NoPayload, ()).unwrap();
+    (0..PAGES).for_each(|page| write(&mut ftl, page, 1));
+    let mut requests = Requests { random: 7, longest };
+    for _ in 0..8 {
+        let mut buffer = BTreeSet::new();
+        while buffer.len() < 2048 {
+            let most = u64::from(PAGES) - longest + 1;
+            let firsts = [(); 2].map(|()| requests.draw(most) as u32);
+            let first = firsts[0].min(firsts[1]);
+            for page in first..=first + requests.draw(longest) as u32 {
+                if buffer.len() < 2048 {
+                    buffer.insert(page);
+                }
+            }
+        }
+        for page in buffer {
+            write(&mut ftl, page, 1);
+        }
+    }
+    ftl.check().unwrap();
+    let counts = ftl.map_counts().unwrap();
+    assert_eq!(
+        [counts.writes(), counts.learned, ftl.counters().erases()],
+        [0, u64::from(PAGES), 0]
+    );
+    counts.segments
+}
+
+#[test]
+fn leaftl_learns_the_segments_that_public_code_does() {
+    // Pages of the longest run; segments of that code with its bounds of 0.0001, which stands for 0 there, and 1, 4, 16.
+    let fixtures =
+        [(1, [8761, 4141, 2257, 2217]), (8, [3724, 3615, 2726, 1807]), (64, [803, 803, 802, 784])];
+    for (longest, [accurate, approximate @ ..]) in fixtures {
+        assert_eq!(segments("gamma=0", longest), accurate, "{longest} pages");
+        for (gamma, theirs) in [1, 4, 16].into_iter().zip(approximate) {
+            let own = segments(&format!("gamma={gamma},greedy=on"), longest);
+            let is_near = own <= theirs && 3 * own > 2 * theirs;
+            assert!(is_near, "{longest} pages, {gamma}: {own} and {theirs}");
+        }
+    }
 }

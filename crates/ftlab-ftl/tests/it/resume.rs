@@ -90,7 +90,7 @@ fn every_ftl_goes_on_as_if_nothing_had_happened() {
 }
 
 /// A cache of a quarter of the entries or less, with the choices of every parameter.
-const MAPS: [&str; 38] = [
+const MAPS: [&str; 47] = [
     "iu:size=1KiB",
     "iu:size=2KiB",
     "dftl:cache=1KiB",
@@ -129,6 +129,15 @@ const MAPS: [&str; 38] = [
     "tpftl:cache=1KiB,clean-first=off",
     "tpftl:cache=1KiB,by-request=off,selective=off,together=off,clean-first=off",
     "tpftl:cache=2KiB,unit=1KiB",
+    "leaftl:cache=1KiB",
+    "leaftl:cache=1KiB,gamma=1",
+    "leaftl:cache=1KiB,gamma=4,buffer=64",
+    "leaftl:cache=1KiB,gamma=64,greedy=on,buffer=64",
+    "leaftl:cache=1KiB,buffer=1",
+    "leaftl:cache=1KiB,compaction=1",
+    "leaftl:cache=1KiB,gamma=4,compaction=1000",
+    "leaftl:cache=1KiB,hmb=2KiB",
+    "leaftl:cache=2KiB,gamma=4,unit=1KiB",
 ];
 
 /// Room for translation pages.
@@ -141,9 +150,14 @@ fn so_do_maps_on_flash_and_by_units() {
     for mapping in MAPS {
         assert_resumes_with("2r++", mapping, config_of_maps());
     }
-    let mut maps = ["dftl:cache=1KiB", "s-ftl:cache=1KiB", "cdftl:cache=1KiB", "tpftl:cache=1KiB"]
-        .iter()
-        .cycle();
+    let maps = [
+        "dftl:cache=1KiB",
+        "s-ftl:cache=1KiB",
+        "cdftl:cache=1KiB",
+        "tpftl:cache=1KiB",
+        "leaftl:cache=1KiB,gamma=4,buffer=64",
+    ];
+    let mut maps = maps.iter().cycle();
     let names = registry::covering_names();
     for name in names.iter().filter(|name| !name.starts_with("nvme-fdp")) {
         for mapping in maps.by_ref().take(2) {

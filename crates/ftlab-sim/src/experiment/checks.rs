@@ -197,16 +197,27 @@ impl Experiment {
         Ok(())
     }
 
-    /// Refuses units where the drive does not see which pages are of one request.
+    /// Refuses units where the drive does not see which pages are of one request, and two buffers.
     pub(super) fn check_units(&self, timing: Option<&Timing>) -> Result<(), SimError> {
-        let of_units = self.drive.mapping.each().iter().find(|mapping| mapping.has_units());
-        let (Some(mapping), Some(timing)) = (of_units, timing) else { return Ok(()) };
-        let (what, remedy) = if !timing.has_requests() {
+        let Some(timing) = timing else { return Ok(()) };
+        let with = |is: fn(&Mapping) -> bool| self.drive.mapping.each().iter().find(|it| is(it));
+        let (of_units, buffered) = (with(Mapping::has_units), with(Mapping::has_buffer));
+        let (mapping, what, remedy) = if let Some(units) = of_units
+            && !timing.has_requests()
+        {
             let what = "a host that waits for single pages does not say which are of one unit";
-            (what, "add unit=request to --timing, or leave out units")
-        } else if timing.has_write_buffer() {
+            (units, what, "add unit=request to --timing, or leave out units")
+        } else if let Some(units) = of_units
+            && timing.has_write_buffer()
+        {
             let what = "a write buffer hands over pages one by one, and none would be a whole unit";
-            (what, "leave out write-buffer, or units")
+            (units, what, "leave out write-buffer, or units")
+        } else if let Some(mapping) = buffered
+            && timing.has_write_buffer()
+        {
+            let what =
+                "it has a buffer of its own, and a write buffer waits until pages are programmed";
+            (mapping, what, "leave out write-buffer, or add buffer=1 to --mapping")
         } else {
             return Ok(());
         };

@@ -280,19 +280,26 @@ fn with_one_lun_the_sum_of_all_operations_does_not_depend_on_their_order() {
 
 #[test]
 fn with_one_lun_units_and_maps_take_the_time_of_their_pages() {
-    for mapping in ["iu:size=16KiB", "dftl:cache=16KiB,unit=8KiB", "tpftl:cache=4KiB,hmb=16KiB"] {
+    for mapping in [
+        "iu:size=16KiB",
+        "dftl:cache=16KiB,unit=8KiB",
+        "tpftl:cache=4KiB,hmb=16KiB",
+        "leaftl:cache=8KiB,gamma=16,greedy=on,buffer=64",
+    ] {
         for priority in ["none", "femu", "read-first"] {
             let timing =
                 format!("slc:transfer-us=5,unit=request,queue-depth=16,priority={priority}");
-            let mapping = mapping.parse().unwrap();
-            let change = |it: &mut Experiment| it.drive.mapping = mapping;
+            let change = |it: &mut Experiment| it.drive.mapping = mapping.parse().unwrap();
             let run = run_with(&trace(), &timing, &["1r-greedy"], change).runs.remove(0);
             let (of, map) = (time(&run).lun_seconds, run.map.clone().unwrap());
             let [read, program] = [30e-6, 205e-6];
             let alike = |seconds: f64, counted: f64| (seconds / counted - 1.0).abs() < 1e-9;
-            assert!(alike(of.host_writes, run.host_writes as f64 * program), "{priority}");
+            let programs = run.programs_by_cause.as_ref().unwrap().host as f64;
+            assert!(alike(of.host_writes, programs * program), "{priority}");
             assert!(alike(of.relocations, run.relocations as f64 * (read + program)), "{priority}");
-            let (reads, programs) = (map.reads + map.rewrite_reads, map.writes + map.rewrites);
+            let reads = map.reads + map.rewrite_reads + map.mispredicted;
+            let programs = map.writes + map.rewrites;
+            assert_eq!(map.mispredicted > 0, mapping.starts_with("leaftl"), "{mapping}");
             assert!(alike(of.others, reads as f64 * read + programs as f64 * program), "{map:?}");
             let sum = of.host_writes + of.host_reads + of.relocations + of.erases + of.others;
             let busy = time(&run).lun_busy_share[0] * time(&run).elapsed_seconds;
@@ -574,7 +581,13 @@ fn time_changes_no_count_of_a_map_where_nothing_is_read() {
     for line in trace().lines().filter(|line| !line.contains('R')) {
         writeln!(writes, "{line}").unwrap();
     }
-    for mapping in ["dftl:cache=4KiB", "tpftl:cache=4KiB", "s-ftl:cache=8KiB", "cdftl:cache=8KiB"] {
+    for mapping in [
+        "dftl:cache=4KiB",
+        "tpftl:cache=4KiB",
+        "s-ftl:cache=8KiB",
+        "cdftl:cache=8KiB",
+        "leaftl:cache=8KiB,gamma=4,buffer=64",
+    ] {
         let [timed, page, plain] = ["slc:unit=request", "slc:channels=4", "slc"].map(|timing| {
             let change = |it: &mut Experiment| {
                 it.drive.mapping = mapping.parse().unwrap();

@@ -3,7 +3,7 @@
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::policy::Policy;
 use crate::{FtlError, Observer, PageWrite};
-use ftlab_flash::{Flash, Lpn, Purpose};
+use ftlab_flash::{Flash, Lpn, Ppn, Purpose};
 
 impl<P: Policy + 'static, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Writes a page of the map, for which a page of the host waits, or not. The host has not asked for it, so the write
@@ -30,5 +30,14 @@ impl<P: Policy + 'static, F: Flash, O: Observer> PageMapped<P, F, O> {
         let Some(page) = self.drive.flash_page(lpn) else { return Ok(false) };
         let read = self.flash.read(page, &mut [], purpose);
         read.map(|()| true).map_err(FtlError::Flash)
+    }
+
+    /// Reads a flash page in vain, since the map said that another page is there.
+    pub(crate) fn read_in_vain(
+        &mut self,
+        page: Ppn,
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
+        self.flash.read(page, &mut [], purpose).map_err(FtlError::Flash)
     }
 }
