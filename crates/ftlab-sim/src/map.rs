@@ -129,6 +129,12 @@ facts! {
             sweep(710, "mispredicted", "pages read in vain since a learned map said that another page is there"),
             frame(435, "map_mispredicted"),
         ];
+        /// The share of these in the pages that were looked up.
+        @ #[serde(default)] #[schemars(!default)]
+        mispredicted_share: f64 = Ratio(4), "", from "the FTL" [
+            sweep(712, "mispredicted-share", "pages read in vain since a learned map said otherwise, per page looked up"),
+            frame(440, "map_mispredicted_share"),
+        ];
         /// Segments of a learned map at the end.
         @ #[serde(default)] #[schemars(!default)]
         segments: u64 = Count, "segments", from "the FTL" [
@@ -145,6 +151,12 @@ facts! {
         /// Pages of the host of which they tell the place.
         @ #[serde(default)] #[schemars(!default)]
         learned_pages: u64 = Count, "pages", from "the FTL" [frame(438, "map_learned_pages")];
+        /// How much smaller they are than eight bytes for each of these pages.
+        @ #[serde(default)] #[schemars(!default)]
+        times_smaller: f64 = Ratio(1), "", from "the FTL" [
+            sweep(725, "times-smaller", "eight bytes for each page that a learned map knows, over its bytes"),
+            frame(441, "map_times_smaller"),
+        ];
         /// Pages per segment.
         @ #[serde(default)] #[schemars(!default)]
         pages_per_segment: f64 = Ratio(1), "", from "the FTL" [
@@ -186,9 +198,12 @@ impl MapResult {
             kept_trims: map.kept_trims,
             rewrites_per_write: per_write(map.rewrites),
             mispredicted: map.mispredicted,
+            mispredicted_share: map.mispredicted as f64
+                / (map.read_lookups + map.write_lookups).max(1) as f64,
             segments: map.segments,
             segment_bytes: map.segment_bytes,
             learned_pages: map.learned,
+            times_smaller: 8.0 * map.learned as f64 / map.segment_bytes.max(1) as f64,
             pages_per_segment: map.learned as f64 / map.segments.max(1) as f64,
         }
     }
@@ -247,6 +262,24 @@ mod tests {
             }
             assert!(some.reads < none.reads && all.reads == 0, "{mapping}: {some:?}");
         }
+    }
+
+    #[test]
+    fn a_learned_map_says_how_small_it_is_and_how_often_it_is_wrong() {
+        let map = run("2r++", "leaftl:cache=4KiB,gamma=4,buffer=256").map.unwrap();
+        let [pages, segments, bytes] =
+            [map.learned_pages, map.segments, map.segment_bytes].map(|of| of as f64);
+        assert_eq!(map.learned_pages, 4096, "the fill");
+        assert_eq!(
+            (map.times_smaller, map.pages_per_segment),
+            (8.0 * pages / bytes, pages / segments)
+        );
+        assert!(map.times_smaller > 1.0 && bytes >= 8.0 * segments, "{map:?}");
+        let share = map.mispredicted as f64 / map.write_lookups as f64;
+        assert_eq!(map.mispredicted_share.to_bits(), share.to_bits());
+        assert!((0.001..0.999).contains(&map.mispredicted_share), "{map:?}");
+        let exact = run("2r++", "leaftl:cache=4KiB,buffer=256").map.unwrap();
+        assert_eq!((exact.mispredicted, exact.segment_bytes), (0, 8 * exact.segments));
     }
 
     #[test]

@@ -71,8 +71,8 @@ impl OnFlash for LeaftlParameters {
     }
 
     fn memory_bytes(&self, entries: u32, map_pages: u32) -> u64 {
-        // A page has a segment of its own at most, in each level that has not been compacted.
-        64 * u64::from(entries) + 64 * u64::from(map_pages) + 64 * u64::from(self.buffer)
+        // A page has a segment of its own, and one that is outdated. Lists of them have room for twice as many.
+        176 * u64::from(entries) + 64 * u64::from(map_pages) + 64 * u64::from(self.buffer)
     }
 
     fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map> {
