@@ -56,6 +56,7 @@ const SHIPPED: &[Shipped] = shipped![
     "faster/fig-8",
     "dftl/response",
     "tpftl/cache",
+    "leaftl/segments",
     "ssd-iq/2r",
     "real/fio-a",
     "real/fio-b",
