@@ -330,7 +330,7 @@ fn reads_come_first_or_not_while_writes_wait_for_room_in_the_buffer() {
                  reads-when-full={when_full}"
             ));
             let mut next = 0;
-            for page in 0..1 + u32::from(is_full) {
+            for page in 0..=u32::from(is_full) {
                 program_buffered(&mut timed, &mut next, |timed| {
                     timed.begin_request(HostOp::Write, Arrival::At(0)) != Step::Arrived
                 });
