@@ -38,8 +38,9 @@ class Drive:
         incremental[:pages=N], some pages (at most N) after each host write; background[:pages=N], the first
         victim before the host write and the others like that; garbage[:share=S], whole collections while at
         least that share of the programmed pages is invalid; gradual[:from=S], whole collections, the more the
-        fewer blocks are free, below that share; or throttled[:from=S,invalid=S,moves=N], blocks that are so
-        much invalid, with so many moves for each page of the host, below that share.
+        fewer blocks are free, below that share; or throttled[:from=S,invalid=S,moves=N], blocks of which at
+        least that share is invalid, with at most so many moves for each page of the host, below that share of
+        free blocks.
     gc_start : str or float, optional
         Collects early, after host writes, while less than this share of the blocks is free; off by default.
     gc_min_invalid : str or float, optional

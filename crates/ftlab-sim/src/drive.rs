@@ -123,8 +123,8 @@ options! { DRIVE_OPTIONS of DriveOptions: under "Drive" {
         /// the first victim before the host write and the others like that; garbage[:share=S], whole
         /// collections while at least that share of the programmed pages is invalid; gradual[:from=S],
         /// whole collections, the more the fewer blocks are free, below that share; or
-        /// throttled[:from=S,invalid=S,moves=N], blocks that are so much invalid, with so many moves for each
-        /// page of the host, below that share.
+        /// throttled[:from=S,invalid=S,moves=N], blocks of which at least that share is invalid, with at most so
+        /// many moves for each page of the host, below that share of free blocks.
         gc: by_text::<GcSchedule>, "SCHEDULE" = "foreground" => |drive, schedule| drive.gc = schedule;
         files "When garbage is collected: foreground, background[:pages=N], incremental[:pages=N],\ngarbage[:share=S], gradual[:from=S] or throttled[:from=S,invalid=S,moves=N].";
         python "str";

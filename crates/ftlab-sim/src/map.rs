@@ -148,16 +148,16 @@ facts! {
             sweep(720, "segment-bytes", "bytes of a learned map"),
             frame(437, "map_segment_bytes"),
         ];
-        /// Pages of the host of which they tell the place.
+        /// Pages of the host, or units, of which they tell the place.
         @ #[serde(default)] #[schemars(!default)]
         learned_pages: u64 = Count, "pages", from "the FTL" [frame(438, "map_learned_pages")];
-        /// How much smaller they are than eight bytes for each of these pages.
+        /// How much smaller they are than eight bytes for each of these.
         @ #[serde(default)] #[schemars(!default)]
         times_smaller: f64 = Ratio(1), "", from "the FTL" [
             sweep(725, "times-smaller", "eight bytes for each page that a learned map knows, over its bytes"),
             frame(441, "map_times_smaller"),
         ];
-        /// Pages per segment.
+        /// Pages, or units, per segment.
         @ #[serde(default)] #[schemars(!default)]
         pages_per_segment: f64 = Ratio(1), "", from "the FTL" [
             table(Map, 16, "pages per\nsegment", Nonzero),

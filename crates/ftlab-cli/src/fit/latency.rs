@@ -17,7 +17,7 @@ use ftlab_spec::{ByteSize, Share, Spec};
 use std::path::{Path, PathBuf};
 
 /// Options of other fits.
-const NOT_USED: [&str; 18] = [
+const NOT_USED: [&str; 27] = [
     "series",
     "workload",
     "and",
@@ -36,7 +36,19 @@ const NOT_USED: [&str; 18] = [
     "store",
     "save",
     "figure",
+    "width",
+    "height",
+    "format",
+    "map",
+    "skip_bad",
+    "assume_write",
+    "volume",
+    "side_by_side",
+    "compact",
 ];
+
+/// Bytes a second of sequential writes, at least.
+const SEQUENTIAL_LEAST: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Latency under load")]
@@ -89,10 +101,10 @@ pub(super) fn fit(asked: &LatencyArgs, path: &Path, usual: &Usual) -> Result<(),
     let reads =
         asked.reads.ok_or_else(|| needed("--reads N", "reads a second between the writes"))?;
     let is_saturated = measured.loads.iter().any(MeasuredLoad::is_saturated);
-    if asked.depth.is_none() && is_saturated {
+    if asked.depth.is_none() && (is_saturated || asked.random.is_some()) {
         return Err(needed(
             "--depth N",
-            "the drive did not keep up at a load, so its queue was full",
+            "requests under way where the drive does not keep up, as with --random and at saturated loads",
         ));
     }
     let question = LoadQuestion {
@@ -123,6 +135,19 @@ pub(super) fn fit(asked: &LatencyArgs, path: &Path, usual: &Usual) -> Result<(),
                 "the rate of sequential writes tells how long programs take",
             )
         })?;
+        let tells_op = is_saturated || asked.random.is_some() || asked.over_provisioning.is_some();
+        if !tells_op {
+            return Err(needed(
+                "--random N or --over-provisioning SHARE",
+                "the drive keeps up with every load, so nothing else tells how much it moves",
+            ));
+        }
+        if sequential.0 < SEQUENTIAL_LEAST {
+            return Err(CliError::usage(format!(
+                "--sequential {sequential} is less than 1 MB a second, and no program takes so long; give the rate of the \
+                 data sheet, such as 1500MB"
+            )));
+        }
         let known = DataSheet {
             sequential: sequential.0 as f64,
             random: asked.random.map(f64::from),
@@ -147,8 +172,9 @@ pub(super) fn fit(asked: &LatencyArgs, path: &Path, usual: &Usual) -> Result<(),
 fn told(fit: &LatencyFit) -> String {
     let table = table(fit);
     let drive = format!(
-        "--op {}% --gc {} --ftl 1r-greedy --pages-per-block {} --timing {}\n",
-        significant(100.0 * fit.op_ratio, 3),
+        "--op {}% --gc {} --ftl 1r-greedy --pages-per-block {} --timing {}\n\
+         Blocks are small, and erases are part of its programs: use the times with these blocks only.\n",
+        significant(100.0 * fit.op_ratio, 4),
         fit.gc,
         fit.pages_per_block,
         fit.timing

@@ -90,8 +90,8 @@ pub(crate) struct FitArgs {
     /// Free units that host writes may not use.
     #[arg(long, value_name = "UNITS", default_value_t = 4, value_parser = parse::<u32>)]
     reserve: u32,
-    /// When garbage is collected, as for `ftlab run`. By default when it has to be, or gradually before, whichever
-    /// explains more.
+    /// When garbage is collected, as for `ftlab run`. By default when it has to be, or before, gradually or (several series)
+    /// throttled, whichever explains more.
     #[arg(long, value_name = "SCHEDULE")]
     gc: Option<GcSchedule>,
     /// How the drive was filled before: none, sequential, random, twice. Of several series, one for all, or one for

@@ -283,7 +283,7 @@ fn caveats(fit: &Fit) -> Vec<String> {
     let how = match best.candidate.gc.parse() {
         Ok(GcSchedule::Gradual { .. }) => ", in proportion to the free units that are missing",
         Ok(GcSchedule::Throttled { .. }) => {
-            ", units that are mostly invalid, with so many moves for each page"
+            ": only units that are mostly invalid, with at most so many moves for each page of the host"
         }
         _ => "",
     };

@@ -514,7 +514,9 @@ impl Walker {
             let times = |number: u32, factor: f64| (f64::from(number) * factor).round() as u32;
             for factor in [1.0 - step, 1.0 + step] {
                 let from_there = (times(from, factor).clamp(1000, 950_000), moves);
-                for (from, moves) in [from_there, (from, times(moves, factor).max(1000))] {
+                for (from, moves) in
+                    [from_there, (from, times(moves, factor).clamp(1000, 10_000_000))]
+                {
                     let gc = GcSchedule::Throttled { from, invalid, moves }.to_string();
                     neighbours.push(Candidate { gc, ..own.clone() });
                 }
@@ -533,7 +535,7 @@ fn throttled_schedules() -> [String; 4] {
     moves.map(|moves| GcSchedule::Throttled { from, invalid, moves }.to_string())
 }
 
-/// All schedules of collection that are tried.
+/// The schedules of collection that are tried with every series.
 pub(super) fn schedules() -> Vec<String> {
     let plain = GcSchedule::Foreground.to_string();
     std::iter::once(plain).chain(gradual_schedules()).collect()

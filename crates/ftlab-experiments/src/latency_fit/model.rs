@@ -44,6 +44,8 @@ pub struct DataSheet {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Model {
     pub(super) numbers: [f64; NUMBERS],
+    /// Over-provisioning, if it is known: it is taken as it is.
+    pub(super) known_op: Option<f64>,
     /// How long a write takes that ends in a buffer, in microseconds: the command and a transfer.
     pub(super) write_us: f64,
     pub(super) luns: u32,
@@ -65,6 +67,7 @@ impl Model {
         let op_ratio = known.op_ratio.unwrap_or(0.15);
         Self {
             numbers: [op_ratio, read_us, slice_us, 5.0, transfer_us],
+            known_op: known.op_ratio,
             write_us,
             luns: 16,
             gc_priority: "same",
@@ -99,6 +102,7 @@ impl Model {
             let clamped = number.clamp(least, most);
             *number = significant(clamped, 3).replace(',', "").parse().unwrap_or(clamped);
         }
+        self.numbers[0] = self.known_op.unwrap_or(self.numbers[0]);
         self
     }
 

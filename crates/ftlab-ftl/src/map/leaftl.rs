@@ -24,6 +24,7 @@
 //! is placed as the policy wants, not in order. A slope is a multiple of 1/32768 instead of a float, and counts from the
 //! first page that was learned. Before a page is programmed or trimmed, its old place is looked up: a wrong prediction
 //! counts there as well. A translation page takes one page of flash, which has entries if segments would take more.
+//! A wrong prediction reads a page of the LUN of the right one, wherever it pointed.
 //! Segments are compacted when their translation page is written, and when memory is full, too; those that are not in
 //! memory then are not.
 //!

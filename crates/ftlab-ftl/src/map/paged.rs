@@ -228,7 +228,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             let end = self.end_of(unit).min(pages.end);
             if first == 0 && end == self.end_of(unit) {
                 self.trim_unit(unit)?;
-            } else if self.ftl.flash_page(Lpn(unit)).is_some() {
+            } else if self.ftl.flash_page(Lpn(unit)).is_some() || self.waits(unit) {
                 self.counts.kept_trims += u64::from(end - page);
             }
             page = end;
@@ -432,7 +432,7 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
 
     fn look_up_to_read(&mut self, lpn: Lpn, following: u32) -> Result<bool, ErrorOf<Self>> {
         let (unit, page) = self.units.of(lpn.0);
-        if self.waits(unit) {
+        if self.waiting.as_ref().is_some_and(|waiting| waiting.holds_page(unit, page)) {
             return Ok(false);
         }
         let units = following.saturating_sub(self.units.pages - 1 - page);

@@ -65,6 +65,12 @@ impl Waiting {
         self.waits[unit as usize / 64] >> (unit % 64) & 1 == 1
     }
 
+    /// Whether this page of a unit waits: the host may have written others of it.
+    pub(super) fn holds_page(&self, unit: u32, page: u32) -> bool {
+        let is_of = |write: &Write| write.unit == unit && write.asked.contains(&page);
+        self.holds(unit) && self.writes.iter().any(is_of)
+    }
+
     /// The newest data of a unit that waits.
     pub(super) fn data(&self, unit: u32) -> Option<&[u8]> {
         self.writes.iter().rfind(|write| write.unit == unit).map(|write| &write.data[..])
@@ -110,6 +116,7 @@ mod tests {
             assert_eq!(waiting.add(unit, 0..1, &[number], Hint::NONE), number == 7);
         }
         assert!([4, 5, 70].iter().all(|unit| waiting.holds(*unit)) && !waiting.holds(7));
+        assert!(waiting.holds_page(5, 0) && !waiting.holds_page(5, 1) && !waiting.holds_page(7, 0));
         assert_eq!((waiting.data(5), waiting.pages()), (Some(&[6][..]), 8));
         let order = waiting.take_in_order(10);
         let again: Vec<_> =

@@ -80,7 +80,7 @@ pub enum GcSchedule {
     },
     /// After a host write, whole collections of what is mostly invalid, with so many relocations for each page that the
     /// host writes, while fewer than this many blocks are free; before a host write that finds no room as well.
-    /// Blocks without a valid page cost nothing.
+    /// Blocks without a valid page need no relocation, but wait while others are paid for.
     ///
     /// So the work ahead of need takes a share of the bandwidth, and no more.
     Throttled {

@@ -160,8 +160,12 @@ impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
         let pages_per_block = self.drive.pages_per_block();
         let invalid_pages_min =
             (u64::from(pages_per_block) * u64::from(invalid)).div_ceil(PAGE_DUE as u64) as u32;
+        let start = self.config.ahead_start();
+        if self.drive.free_blocks() >= start {
+            return Ok(());
+        }
         self.progress.due += i64::from(moves);
-        while self.progress.due > 0 && self.drive.free_blocks() < self.config.ahead_start() {
+        while self.progress.due > 0 && self.drive.free_blocks() < start {
             self.select(pages_per_block - invalid_pages_min, false)?;
             let blocks = self.victims.blocks().len() as u32;
             if blocks == 0 {
