@@ -40,13 +40,15 @@ install: build ## installs ftlab with its manual pages and completions below PRE
 	$(FTLAB) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_ftlab
 	$(FTLAB) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ftlab.fish
 
-# What is for Python is installed and compiled beside lints and tests, which leave a processor idle now and then.
+# Lints and tests leave a processor idle now and then. So what is for Python is installed beside the lints, and compiled and
+# tested beside the other tests; what that says comes after them.
 test: setup-system ## runs everything: lints, documentation and all tests
-	$(MAKE) $(VENV)/requirements.lock & beside=$$!; $(MAKE) check; checked=$$?; wait $$beside && exit $$checked
+	$(MAKE) $(VENV)/requirements.lock & beside=$$!; trap "kill $$beside" INT; \
+		$(MAKE) check; checked=$$?; wait $$beside && exit $$checked
 	$(CARGO) test --locked --workspace --features ftlab-cli/full --no-run
-	$(MAKE) python & beside=$$!; RUST_TEST_THREADS=$(TEST_THREADS) \
-		$(CARGO) test --locked --workspace --features ftlab-cli/full; tested=$$?; wait $$beside && exit $$tested
-	$(MAKE) test-python
+	$(MAKE) test-python > target/test-python.log 2>&1 & beside=$$!; trap "kill $$beside" INT; \
+		RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test --locked --workspace --features ftlab-cli/full; tested=$$?; \
+		wait $$beside; python=$$?; cat target/test-python.log; [ $$python -eq 0 ] && exit $$tested
 
 test-all: ## runs everything, and all cases of tests of which `make test` runs a third (CONTRIBUTING.md)
 	FTLAB_TEST_ALL=1 $(MAKE) test
