@@ -50,23 +50,25 @@ impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
         if self.drive.free_blocks() >= self.collection_start() && !is_due {
             return Ok(());
         }
-        if let GcSchedule::Garbage { per_million } = self.config.gc {
-            self.collect_garbage(per_million, purpose)?;
-            if self.drive.free_blocks() >= self.config.gc_start_blocks {
-                return Ok(());
+        let has_own_schedule = match self.config.gc {
+            GcSchedule::Garbage { per_million } => {
+                self.collect_garbage(per_million, purpose)?;
+                true
             }
-        }
-        if let GcSchedule::Gradual { .. } = self.config.gc {
-            self.collect_gradually(self.config.ahead_start(), purpose)?;
-            if self.drive.free_blocks() >= self.config.gc_start_blocks {
-                return Ok(());
+            GcSchedule::Gradual { .. } => {
+                self.collect_gradually(self.config.ahead_start(), purpose)?;
+                true
             }
-        }
-        if let GcSchedule::Throttled { invalid, moves, .. } = self.config.gc {
-            self.collect_throttled((invalid, moves), purpose)?;
-            if self.drive.free_blocks() >= self.config.gc_start_blocks {
-                return Ok(());
+            GcSchedule::Throttled { invalid, moves, .. } => {
+                self.collect_throttled((invalid, moves), purpose)?;
+                true
             }
+            GcSchedule::Foreground
+            | GcSchedule::Incremental { .. }
+            | GcSchedule::Background { .. } => false,
+        };
+        if has_own_schedule && self.drive.free_blocks() >= self.config.gc_start_blocks {
+            return Ok(());
         }
         if let Some(pages_max) = steps {
             self.observer.step_begins();
