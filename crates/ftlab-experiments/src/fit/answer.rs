@@ -51,8 +51,10 @@ const OVERHEAD_MAX: f64 = 0.5;
 /// Drive writes over which that is looked at: a capacity that is twice too large is found out later.
 const EMPTY_FOR: f64 = 0.25;
 
-/// Drive writes of an interval, at least: within less, it is mostly chance what is moved.
+/// Drive writes of an interval, at least, of one series and of each of several: within less, it is mostly chance what is
+/// moved, and under zones within far more.
 const INTERVAL: f64 = 1.0 / 16.0;
+const INTERVAL_OF_SEVERAL: f64 = 1.0 / 4.0;
 
 /// Bounds are looked for around a better drive this often.
 const RECENTRED_MAX: u32 = 2;
@@ -158,8 +160,9 @@ impl Question {
     /// The same with intervals that are not too short.
     fn with_merged_intervals(&self) -> Self {
         let smallest = self.capacities.iter().copied().min().unwrap_or(1) as f64;
+        let interval = if self.series.len() == 1 { INTERVAL } else { INTERVAL_OF_SEVERAL };
         let of = |own: &Series| {
-            let measured = own.measured.merged(INTERVAL * smallest);
+            let measured = own.measured.merged(interval * smallest);
             Series { measured, ..own.clone() }
         };
         Self { series: self.series.iter().map(of).collect(), ..self.clone() }
@@ -198,7 +201,7 @@ impl Question {
         let noise = match &profiled {
             Some(profiled) => {
                 drives[0] = profiled.best.clone();
-                profiled.noise
+                profiled.noise.clone()
             }
             None => Noise::of(drives.iter()),
         };

@@ -211,8 +211,8 @@ impl Question {
             let other = self.with_units(&first.candidate, pages);
             (pages != own.pages_per_block && self.has_room(&other)).then_some(other)
         };
-        let is_far =
-            |other: &Trial, _: &Trial| other.mean_square() > noise.hopeless(best, &other.candidate);
+        let as_it_is = vec![1.0; self.series.len()];
+        let is_far = |other: &Trial, _: &Trial| noise.is_hopeless(other, best, &as_it_is);
         found.extend(self.matched_in_sizes((runner, &whole), &firsts, other, is_far, threads)?);
         let matched = found.into_iter().map(|trial| trial.candidate);
         Ok(std::iter::once(own.clone()).chain(matched).collect())
@@ -315,6 +315,7 @@ fn range(
 
 #[cfg(test)]
 mod tests {
+    use super::super::drive::Nearness;
     use super::*;
 
     #[test]
@@ -359,10 +360,8 @@ mod tests {
             units: 100,
             distance: crate::fit::series::Distance { rms: 0.0, mean: 0.0, last_fifth: 0.0 },
             series: Vec::new(),
-            residuals: Vec::new(),
-            chance: 0.0,
-            simulated: 0.0,
-            quiet: None,
+            nearness: Nearness { rms: 0.0, mean: 0.0 },
+            parts: Vec::new(),
         }
     }
 }

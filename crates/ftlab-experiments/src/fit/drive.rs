@@ -41,18 +41,45 @@ pub struct Trial {
     pub distance: Distance,
     /// How far it is off each of them.
     pub series: Vec<OfSeries>,
-    /// How far each interval is off, so that the mean of the squares counts every series the same.
+    /// The same as the search has it.
     #[serde(skip)]
+    pub(super) nearness: Nearness,
+    /// What each of the series tells of chance, in the order of `series`.
+    #[serde(skip)]
+    pub(super) parts: Vec<Part>,
+}
+
+/// How far a candidate is off, where series count less that are mostly chance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Nearness {
+    pub(super) rms: f64,
+    pub(super) mean: f64,
+}
+
+/// How far a candidate is off the intervals of a series, in shares of WAF - 1, and what chance makes of it there.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Part {
+    /// How far each interval is off.
     pub(super) residuals: Vec<f64>,
     /// The mean of the squares that is chance of the drive, as runs with other seeds show; 0 if it ran once.
-    #[serde(skip)]
     pub(super) chance: f64,
     /// That of the mean of the seeds that were simulated.
-    #[serde(skip)]
     pub(super) simulated: f64,
-    /// That of intervals in which nothing is moved, if there are any.
-    #[serde(skip)]
-    pub(super) quiet: Option<f64>,
+    /// That of counters, as intervals tell in which nothing is moved; 0 if there are none.
+    pub(super) quiet: f64,
+}
+
+impl Part {
+    /// The mean of the squares of how far the intervals are off.
+    pub(super) fn mean_square(&self) -> f64 {
+        let squares: f64 = self.residuals.iter().map(|off| off * off).sum();
+        squares / self.residuals.len().max(1) as f64
+    }
+
+    /// The mean square without the chance of the seeds that were simulated.
+    pub(super) fn left(&self) -> f64 {
+        (self.mean_square() - self.simulated).max(0.1 * self.mean_square())
+    }
 }
 
 /// How a candidate did under one of the series.
@@ -96,62 +123,86 @@ impl Held {
 impl Trial {
     /// The logarithm of what it writes beside the host, as a multiple of what was measured, on average.
     pub(super) fn excess(&self) -> f64 {
-        (1.0 + self.distance.mean).max(0.01).ln()
+        (1.0 + self.nearness.mean).max(0.01).ln()
+    }
+
+    /// The mean over the series, each of which counts the same.
+    fn mean(&self, of: impl Fn(&Part) -> f64) -> f64 {
+        self.parts.iter().map(of).sum::<f64>() / self.parts.len().max(1) as f64
     }
 
     /// The mean square without the chance of the seeds that were simulated.
     pub(super) fn left(&self) -> f64 {
-        (self.mean_square() - self.simulated).max(0.1 * self.mean_square())
+        self.mean(Part::left)
     }
 
     /// The mean of the squares of how far the intervals are off.
     pub(super) fn mean_square(&self) -> f64 {
-        let squares: f64 = self.residuals.iter().map(|off| off * off).sum();
-        squares / self.residuals.len().max(1) as f64
+        self.mean(Part::mean_square)
     }
-}
 
-/// What a candidate was held against, together.
-pub(super) struct Together {
-    pub(super) distance: Distance,
-    pub(super) residuals: Vec<f64>,
-    pub(super) chance: f64,
-    pub(super) simulated: f64,
-    pub(super) quiet: Option<f64>,
+    /// The mean of the squares that is chance of the drive.
+    pub(super) fn chance(&self) -> f64 {
+        self.mean(|own| own.chance)
+    }
+
+    /// That of the mean of the seeds that were simulated.
+    pub(super) fn simulated(&self) -> f64 {
+        self.mean(|own| own.simulated)
+    }
 }
 
 /// With this many intervals in which nothing is moved, these tell how far counters are off.
 const QUIET_MIN: usize = 4;
 
-/// How far a candidate is off all that it was held against, the intervals of all, and the variances that are expected.
-pub(super) fn together(held: &[Held]) -> Together {
-    let intervals: usize = held.iter().map(|own| own.residuals.len()).sum();
-    let mut residuals = Vec::with_capacity(intervals);
-    let (mut chance, mut simulated, mut excess, mut beside, mut last_fifth) =
-        (0.0, 0.0, 0.0, 0.0, 0.0_f64);
-    let mut quiet = Vec::new();
+/// How far a candidate is off all that it was held against, as every series counts the same and as the search has it, and what
+/// each tells of chance.
+pub(super) fn together(
+    held: &[Held],
+    weight: impl Fn(usize) -> f64,
+) -> (Distance, Nearness, Vec<Part>) {
+    let mut last_fifth = 0.0_f64;
     for own in held {
-        let count = own.residuals.len() as f64;
-        let weight = (intervals as f64 / count / held.len() as f64).sqrt() / own.beside;
-        residuals.extend(own.residuals.iter().map(|off| off * weight));
-        quiet.extend(own.quiet.iter().map(|off| (off * weight).abs()));
-        let share = own.beside.powi(2) * held.len() as f64;
-        chance += own.chance / share;
-        simulated += own.simulated / share;
-        excess += own.residuals.iter().sum::<f64>() / count;
-        beside += own.beside;
         if own.of.distance.last_fifth.abs() > last_fifth.abs() {
             last_fifth = own.of.distance.last_fifth;
         }
     }
-    let squares: f64 = residuals.iter().map(|off| off * off).sum();
-    let rms = (squares / intervals.max(1) as f64).sqrt();
-    let distance = Distance { rms, mean: excess / beside, last_fifth };
-    quiet.sort_by(f64::total_cmp);
+    let mean = |weight: &dyn Fn(usize) -> f64| {
+        let weighed = |of: &dyn Fn(&Held) -> f64| -> f64 {
+            held.iter().map(|own| weight(own.of.index) * of(own)).sum()
+        };
+        let excess = |own: &Held| own.residuals.iter().sum::<f64>() / own.residuals.len() as f64;
+        weighed(&excess) / weighed(&|own| own.beside)
+    };
+    // Counters are the same in all series.
+    let quiet_of_all = quiet(held.iter().flat_map(|own| &own.quiet));
+    let part = |own: &Held| {
+        let square = own.beside.powi(2);
+        Part {
+            residuals: own.residuals.iter().map(|off| off * (1.0 / own.beside)).collect(),
+            chance: own.chance / square,
+            simulated: own.simulated / square,
+            quiet: quiet(&own.quiet).or(quiet_of_all).unwrap_or(0.0) / square,
+        }
+    };
+    let parts: Vec<Part> = held.iter().map(part).collect();
+    let rms = |weight: &dyn Fn(usize) -> f64| {
+        let both = held.iter().zip(&parts);
+        let squares = both.map(|(own, part)| weight(own.of.index) * part.mean_square());
+        (squares.sum::<f64>() / parts.len().max(1) as f64).sqrt()
+    };
+    let same = |_| 1.0;
+    let distance = Distance { rms: rms(&same), mean: mean(&same), last_fifth };
+    (distance, Nearness { rms: rms(&weight), mean: mean(&weight) }, parts)
+}
+
+/// The variance of counters, as these intervals tell in which nothing is moved; none if they are few.
+fn quiet<'a>(off: impl IntoIterator<Item = &'a f64>) -> Option<f64> {
+    let mut off: Vec<f64> = off.into_iter().map(|off| off.abs()).collect();
+    off.sort_by(f64::total_cmp);
     // Half of normally distributed numbers are within 0.6745 standard deviations; the first collections may come earlier.
-    let median = quiet.get(quiet.len() / 2).map(|median| (median / 0.6745).powi(2));
-    let quiet = median.filter(|_| quiet.len() >= QUIET_MIN);
-    Together { distance, residuals, chance, simulated, quiet }
+    let median = off.get(off.len() / 2).map(|median| (median / 0.6745).powi(2));
+    median.filter(|_| off.len() >= QUIET_MIN)
 }
 
 /// A drive that was tried closely: over all of the series with all seeds, unless that is hopeless.
@@ -175,14 +226,14 @@ mod tests {
     #[test]
     fn every_series_counts_the_same_however_long_it_is() {
         let long = held(&[0.2; 30], 2.0, 0.1);
-        let Together { distance, residuals, chance, .. } = together(std::slice::from_ref(&long));
+        let (distance, _, parts) = together(std::slice::from_ref(&long), |_| 1.0);
         assert!((distance.rms - 0.1).abs() < 1e-12 && (distance.mean - 0.1).abs() < 1e-12);
-        assert!((chance - 0.01).abs() < 1e-12 && residuals.len() == 30);
+        assert!((parts[0].chance - 0.01).abs() < 1e-12 && parts[0].residuals.len() == 30);
         let short = held(&[-0.3, -0.3], 1.0, -0.3);
-        let Together { distance, residuals, chance, .. } = together(&[long, short]);
+        let (distance, _, parts) = together(&[long, short], |_| 1.0);
         assert!((distance.rms.powi(2) - f64::midpoint(0.01, 0.09)).abs() < 1e-12, "{distance:?}");
         assert!((distance.mean + 0.1 / 3.0).abs() < 1e-12, "what is written beside, of all");
         assert!((distance.last_fifth + 0.3).abs() < 1e-12, "the furthest");
-        assert!((chance - f64::midpoint(0.01, 0.04)).abs() < 1e-12 && residuals.len() == 32);
+        assert!((parts[1].chance - 0.04).abs() < 1e-12 && parts[1].residuals.len() == 2);
     }
 }

@@ -8,10 +8,10 @@
 //! - what no candidate has: as much as the best of them lacks.
 //!
 //! So the deviance of an interval is ln(s) + q / s. There, s is the sum of the three, and q the mean square of what is left,
-//! less the chance of the seeds' mean. A drive of large units has to be off by more than one of small units. One that is off
+//! less the chance of the seeds' mean. Both are of each series apart: where chance is large, a series tells little. A drive of large units has to be off by more than one of small units. One that is off
 //! by less than it should is no better for that: q / s is 1 at least.
 
-use super::drive::{Candidate, Trial};
+use super::drive::{Part, Trial};
 use super::runner::SEEDS;
 
 /// The 95% quantile of chi-square with one degree of freedom.
@@ -24,12 +24,20 @@ const NORMAL: f64 = 1.645;
 const LEAST: f64 = 1e-8;
 
 /// What is known of how far intervals are off, whatever the drive.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Noise {
+    series: Vec<OfSeries>,
+    /// Intervals of all series that are worth as much as independent ones.
+    pub(super) intervals: f64,
+}
+
+/// What is known of the intervals of a series.
+#[derive(Debug, Clone, Copy)]
+struct OfSeries {
     /// The variance of counters, and of what no candidate has.
     floor: f64,
     /// Intervals that are worth as much as independent ones.
-    pub(super) intervals: f64,
+    intervals: f64,
 }
 
 /// How unlikely a candidate is.
@@ -44,26 +52,31 @@ impl Noise {
     /// What these trials tell of it, each of which has several seeds.
     pub(super) fn of<'t>(trials: impl Iterator<Item = &'t Trial> + Clone) -> Self {
         let Some(best) = trials.clone().min_by(|a, b| a.left().total_cmp(&b.left())) else {
-            return Self { floor: LEAST, intervals: 2.0 };
+            return Self { series: Vec::new(), intervals: 2.0 };
         };
-        let quiet = best.quiet.unwrap_or(0.0);
-        let lacks = |trial: &Trial| (trial.left() - trial.chance - quiet).max(0.0);
-        let lacking = trials.map(lacks).fold(f64::INFINITY, f64::min);
-        Self { floor: quiet + lacking + LEAST, intervals: independent(&best.residuals) }
+        let lacks = |trial: &Trial| -> Vec<f64> {
+            let parts = trial.parts.iter().zip(&best.parts);
+            parts.map(|(own, best)| (own.left() - own.chance - best.quiet).max(0.0)).collect()
+        };
+        let sum = |lacking: &Vec<f64>| lacking.iter().sum::<f64>();
+        let least = trials.map(lacks).min_by(|a, b| sum(a).total_cmp(&sum(b)));
+        let series = best.parts.iter().zip(least.unwrap_or_default()).map(|(own, lacking)| {
+            let floor = own.quiet + lacking + LEAST;
+            OfSeries { floor, intervals: independent(&own.residuals) }
+        });
+        let series: Vec<OfSeries> = series.collect();
+        let intervals = series.iter().map(|own| own.intervals).sum();
+        Self { series, intervals }
     }
 
     fn deviance(&self, trial: &Trial) -> Deviance {
-        let variance = trial.chance + self.floor;
-        let off = trial.left() / variance;
-        let of_interval = variance.ln() + off.max(1.0);
-        let square = trial.mean_square().max(variance);
-        let of_mean = 2.0 * (square * trial.simulated / self.intervals).sqrt() / variance;
-        // How well that many seeds tell what chance is.
-        let told = self.intervals * (SEEDS - 1) as f64;
-        let changes = if off < 1.0 { 1.0 } else { (1.0 - off).abs() };
-        let of_chance = changes * trial.chance / variance * (2.0 / told).sqrt();
-        let unsure = of_mean.hypot(of_chance);
-        Deviance { of_interval, unsure }
+        let (mut sum, mut unsure) = (0.0, 0.0_f64);
+        for (part, of) in trial.parts.iter().zip(&self.series) {
+            let own = of.deviance(part);
+            sum += of.intervals * own.of_interval;
+            unsure = unsure.hypot(of.intervals * own.unsure);
+        }
+        Deviance { of_interval: sum / self.intervals, unsure: unsure / self.intervals }
     }
 
     /// The order of two trials, the likelier first.
@@ -81,18 +94,44 @@ impl Noise {
 
     /// The mean square at the bounds, of a drive with the chance of this one.
     pub(super) fn square_most(&self, best: &Trial) -> f64 {
-        let variance = best.chance + self.floor;
-        let most = CHI_SQUARE / self.intervals
-            + NORMAL * std::f64::consts::SQRT_2 * self.deviance(best).unsure;
-        best.mean_square() + variance * most
+        let parts = best.parts.iter().zip(&self.series);
+        let variance: f64 = parts.map(|(part, of)| part.chance + of.floor).sum();
+        best.mean_square() + variance / best.parts.len().max(1) as f64 * self.most(best)
     }
 
-    /// The least mean square of one run of a candidate that is beyond the bounds for sure.
-    pub(super) fn hopeless(&self, best: &Trial, candidate: &Candidate) -> f64 {
+    /// How much more the deviance of an interval may be, on average.
+    fn most(&self, best: &Trial) -> f64 {
+        CHI_SQUARE / self.intervals + NORMAL * std::f64::consts::SQRT_2 * self.deviance(best).unsure
+    }
+
+    /// Whether one run of a candidate is beyond the bounds for sure, as one of the series says. Each of the best of its mean
+    /// squares may be so many times as large.
+    pub(super) fn is_hopeless(&self, trial: &Trial, best: &Trial, times: &[f64]) -> bool {
         // The fewer units, the more of chance is seen.
         let fewer =
-            f64::from(candidate.pages_per_block) / f64::from(best.candidate.pages_per_block);
-        2.0 * self.square_most(best) + 6.0 * best.chance * fewer.max(1.0)
+            f64::from(trial.candidate.pages_per_block) / f64::from(best.candidate.pages_per_block);
+        let most = self.most(best);
+        let parts = trial.parts.iter().zip(&best.parts).zip(&self.series).zip(times);
+        parts.into_iter().any(|(((own, best), of), times)| {
+            let share = of.intervals / self.intervals;
+            let square_most = best.mean_square() + (best.chance + of.floor) * most / share;
+            own.mean_square() > times * (2.0 * square_most + 6.0 * best.chance * fewer.max(1.0))
+        })
+    }
+}
+
+impl OfSeries {
+    fn deviance(&self, part: &Part) -> Deviance {
+        let variance = part.chance + self.floor;
+        let off = part.left() / variance;
+        let of_interval = variance.ln() + off.max(1.0);
+        let square = part.mean_square().max(variance);
+        let of_mean = 2.0 * (square * part.simulated / self.intervals).sqrt() / variance;
+        // How well that many seeds tell what chance is.
+        let told = self.intervals * (SEEDS - 1) as f64;
+        let changes = if off < 1.0 { 1.0 } else { (1.0 - off).abs() };
+        let of_chance = changes * part.chance / variance * (2.0 / told).sqrt();
+        Deviance { of_interval, unsure: of_mean.hypot(of_chance) }
     }
 }
 
@@ -107,6 +146,7 @@ fn independent(residuals: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::drive::{Candidate, Nearness};
     use super::super::series::Distance;
     use super::*;
 
@@ -129,10 +169,13 @@ mod tests {
             units: 100,
             distance: Distance { rms: off, mean: 0.0, last_fifth: 0.0 },
             series: Vec::new(),
-            residuals,
-            chance: chance.powi(2),
-            simulated: 1e-9,
-            quiet: quiet.map(|own| own * own),
+            nearness: Nearness { rms: off, mean: 0.0 },
+            parts: vec![Part {
+                residuals,
+                chance: chance.powi(2),
+                simulated: 1e-9,
+                quiet: quiet.map_or(0.0, |own| own * own),
+            }],
         }
     }
 
@@ -146,9 +189,32 @@ mod tests {
         assert!(noise.beyond(&fine, &coarse) > 1.0, "{}", noise.beyond(&fine, &coarse));
         assert!(noise.beyond(&coarse, &coarse) < 1e-9);
         // If counters are off by as much, a drive of large units would be off by more.
-        let [fine, coarse] = [&fine, &coarse].map(|of| Trial { quiet: Some(4e-4), ..of.clone() });
+        let with_counters_off = |of: &Trial| {
+            let mut of = of.clone();
+            of.parts[0].quiet = 4e-4;
+            of
+        };
+        let [fine, coarse] = [&fine, &coarse].map(with_counters_off);
         let noise = Noise::of([&fine, &coarse].into_iter());
         assert!(noise.beyond(&coarse, &fine) > 1.0 && noise.beyond(&fine, &coarse) < 1e-9);
+    }
+
+    #[test]
+    fn a_series_that_is_chance_tells_less_than_one_that_is_not() {
+        let with_zones = |off: f64, off_zones: f64, chance: f64| {
+            let mut of = trial(32, off, 0.002, None);
+            of.parts.extend(trial(32, off_zones, chance, None).parts);
+            of
+        };
+        let right = with_zones(0.002, 0.33, 0.3);
+        let smooth = with_zones(0.03, 0.30, 0.02);
+        assert!(smooth.mean_square() < right.mean_square(), "the nearer by distance");
+        let noise = Noise::of([&right, &smooth].into_iter());
+        assert!(noise.likelier(&right, &smooth).is_lt());
+        assert!(noise.beyond(&smooth, &right) > 1.0, "{}", noise.beyond(&smooth, &right));
+        // One run may be off by chance where that is large, and not where it is small.
+        assert!(!noise.is_hopeless(&with_zones(0.002, 0.5, 0.0), &right, &[1.0, 1.0]));
+        assert!(noise.is_hopeless(&with_zones(0.05, 0.3, 0.0), &right, &[1.0, 1.0]));
     }
 
     #[test]

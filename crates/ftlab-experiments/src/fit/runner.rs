@@ -1,12 +1,13 @@
 //! Simulating candidates, each once, and holding them against what was measured.
 
-use super::drive::{Candidate, Held, OfSeries, Together, Trial, together};
+use super::drive::{Candidate, Held, OfSeries, Trial, together};
 use super::in_pages::InPages;
 use super::known::Known;
 use super::overhead::overhead;
 use super::question::{Extent, Question, Series};
 use super::scale::{self, scales};
 use super::series::Measured;
+use super::verdict::EXPLAINED;
 use super::written::{Curve, Written};
 use crate::error::ExperimentsError;
 use crate::identity::changed;
@@ -20,7 +21,7 @@ use ftlab_trace::Contents;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Intervals of a drive write in which relocations are counted, at least.
 const INTERVALS: u64 = 64;
@@ -56,6 +57,8 @@ pub(super) struct Runner<'a> {
     /// Why a candidate could not be run: the first reason.
     pub(super) refused: Mutex<Option<String>>,
     pub(super) ran: Arc<Ran<'a>>,
+    /// How much each series counts in the search; all the same until they are told apart.
+    weights: OnceLock<Vec<f64>>,
 }
 
 /// What was run, of this question and of others like it.
@@ -97,7 +100,7 @@ impl Bar {
         let mut series: Vec<_> = best.series.iter().collect();
         series.sort_by(|a, b| b.distance.rms.total_cmp(&a.distance.rms));
         let first = series.into_iter().map(|own| own.index).collect();
-        Self { mean_square: best.distance.rms.powi(2), first }
+        Self { mean_square: best.nearness.rms.powi(2), first }
     }
 }
 
@@ -145,6 +148,7 @@ impl<'a> Runner<'a> {
             contents,
             refused: Mutex::default(),
             ran,
+            weights: OnceLock::new(),
         })
     }
 
@@ -180,6 +184,20 @@ impl<'a> Runner<'a> {
         extent.included().filter(move |(index, _)| tells(*index))
     }
 
+    fn weight(&self, index: usize) -> f64 {
+        self.weights.get().map_or(1.0, |weights| weights[index])
+    }
+
+    /// From here on, series count less in the search the more of them is chance, as this drive shows that ran with several
+    /// seeds. A fit of the others counts them in the same way.
+    pub(super) fn weigh_by_chance(&self, trial: &Trial) {
+        let mut weights = vec![1.0; self.question.series.len()];
+        for (of, part) in trial.series.iter().zip(&trial.parts) {
+            weights[of.index] = EXPLAINED.powi(2) / (EXPLAINED.powi(2) + part.chance);
+        }
+        self.weights.get_or_init(|| weights);
+    }
+
     fn series(&self, index: usize) -> &Series {
         &self.question.series[index]
     }
@@ -204,7 +222,7 @@ impl<'a> Runner<'a> {
     ) -> Result<Option<Trial>, ExperimentsError> {
         let overhead = self.overhead(extent, candidate.capacity);
         let trial = self.trial_with(candidate, (extent, 1), overhead, &Bar::of(best))?;
-        Ok(trial.filter(|trial| trial.distance.rms < best.distance.rms))
+        Ok(trial.filter(|trial| trial.nearness.rms < best.nearness.rms))
     }
 
     /// What comes of a candidate that writes so much beside; none if it does not get over the bar.
@@ -220,7 +238,8 @@ impl<'a> Runner<'a> {
         let mut series: Vec<_> = extent.included().collect();
         series.sort_by_key(|(index, _)| bar.first.iter().position(|first| first == index));
         for (index, measured) in series.iter().copied() {
-            let squares: f64 = held.iter().map(Held::mean_square).sum();
+            let squares: f64 =
+                held.iter().map(|own| self.weight(own.of.index) * own.mean_square()).sum();
             if squares > bar.mean_square * series.len() as f64 {
                 return Ok(None);
             }
@@ -254,7 +273,7 @@ impl<'a> Runner<'a> {
         }
         let Some((op_ratio, units)) = size else { return Ok(None) };
         held.sort_by_key(|own| own.of.index);
-        let Together { distance, residuals, chance, simulated, quiet } = together(&held);
+        let (distance, nearness, parts) = together(&held, |index| self.weight(index));
         Ok(Some(Trial {
             candidate: candidate.clone(),
             op_ratio,
@@ -263,10 +282,8 @@ impl<'a> Runner<'a> {
             units,
             distance,
             series: held.into_iter().map(|own| own.of).collect(),
-            residuals,
-            chance,
-            simulated,
-            quiet,
+            nearness,
+            parts,
         }))
     }
 

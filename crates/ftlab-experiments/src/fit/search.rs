@@ -10,8 +10,9 @@ use super::scale::LARGE;
 use crate::error::ExperimentsError;
 use crate::parallel::parallel;
 use ftlab_ftl::page::GcSchedule;
+use ftlab_spec::Spec;
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Over-provisioning of the coarse grid: this many steps from the least to the most.
 const OP_STEPS: i32 = 7;
@@ -25,6 +26,16 @@ const UNITS: u32 = 1024;
 /// FTLs that are tried with units of every size: those within this factor of the best, in order, no fewer and no more than
 /// these.
 const SIZED: (f64, usize, usize) = (3.0, 5, 12);
+
+/// Drives with the plainest FTLs tell which units are tried first, and how much of a series is chance. These are run with several
+/// seeds: those within this factor of the nearest, no fewer and no more than these. And no more sizes are tried first than this.
+const FIRST_SIZES: (f64, usize, usize) = (2.0, 3, 10);
+const SIZES_MOST: usize = 2;
+
+/// Of each FTL, so many drives are run with several seeds where there are several series: those within this factor of the
+/// nearest, no fewer and no more than these.
+const NEAREST_OF_EACH: usize = 3;
+const LIKELIEST: (f64, usize, usize) = (3.0, 10, 60);
 
 /// FTLs that are tried with units of every size, and drives that are looked at over the whole series, if one is left out;
 /// and how many of these are run with several seeds.
@@ -40,6 +51,9 @@ const FURTHER: (f64, usize) = (2.0, 14);
 /// Drives that are tried in units of every size with several seeds: within this factor of the best, no fewer and no more
 /// than these.
 const RESIZED: (f64, usize, usize) = (2.0, 2, 12);
+
+/// Of several series, those are that are no further beyond the bounds than this.
+const RESIZED_BEYOND: f64 = 3.0;
 
 /// Units are too large if chance alone would make of them this many times what is left.
 const COARSEST: f64 = 4.0;
@@ -170,17 +184,21 @@ impl Question {
     ) -> Result<Vec<Closely>, ExperimentsError> {
         let (whole, beginning) = (self.whole(None), self.beginning(self.pages, None));
         let of_best = |extent| runner.trial(&best.candidate, extent, 1);
+        let as_it_is = vec![1.0; self.series.len()];
         let begun = match (of_best(&beginning)?, of_best(&whole)?) {
-            (Some(begun), Some(whole)) => begun.mean_square() / whole.mean_square().max(1e-300),
-            _ => 1.0,
+            (Some(begun), Some(whole)) => {
+                let both = begun.parts.iter().zip(&whole.parts);
+                let times = both.map(|(a, b)| a.mean_square() / b.mean_square().max(1e-300));
+                times.map(|times| times.max(1.0)).collect()
+            }
+            _ => as_it_is.clone(),
         };
-        let rounds = [(&beginning, 1, begun.max(1.0)), (&whole, 1, 1.0), (&whole, SEEDS, 1.0)];
+        let rounds = [(&beginning, 1, &begun), (&whole, 1, &as_it_is), (&whole, SEEDS, &as_it_is)];
         let trials = parallel(threads, candidates, |candidate| {
-            let hopeless = noise.hopeless(best, candidate);
             let mut last = None;
-            for (extent, seeds, more) in rounds {
+            for (extent, seeds, times) in rounds {
                 let Some(trial) = runner.trial(candidate, extent, seeds)? else { return Ok(None) };
-                let is_hopeless = seeds == 1 && trial.mean_square() > hopeless * more;
+                let is_hopeless = seeds == 1 && noise.is_hopeless(&trial, best, times);
                 let of = last.insert(Closely { trial, is_whole: false });
                 if is_hopeless {
                     break;
@@ -202,7 +220,7 @@ impl Question {
         let whole = self.whole(None);
         let mut trials = self.begun(runner, None, SIZED, threads)?;
         let mut left = trials.split_off(near(&trials, FOLLOWED));
-        let begun_rms = trials.first().map_or(0.0, |best| best.distance.rms);
+        let begun_nearness = trials.first().map_or(0.0, |best| best.nearness.rms);
         let followed = self.followed(runner, &whole, trials, threads)?;
         let walkers = followed.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
         let walked = self.walked(runner, &whole, walkers, threads)?;
@@ -211,7 +229,10 @@ impl Question {
         left.retain(|other| walked.iter().all(|own| own.ftl != other.candidate.ftl));
         let further = {
             let (factor, most) = FURTHER;
-            left.iter().take(most).take_while(|own| own.distance.rms <= factor * begun_rms).count()
+            left.iter()
+                .take(most)
+                .take_while(|own| own.nearness.rms <= factor * begun_nearness)
+                .count()
         };
         let further: Vec<_> = left.drain(..further).map(|trial| trial.candidate).collect();
         let further = matched(runner, &whole, &further, threads)?;
@@ -220,7 +241,11 @@ impl Question {
         let mut trials: Vec<Trial> =
             try_each(runner, &whole, &all, SEEDS, threads)?.into_iter().flatten().collect();
         trials.sort_by(by_distance);
-        let firsts = trials[..near(&trials, RESIZED)].to_vec();
+        let firsts = if self.series.len() == 1 {
+            trials[..near(&trials, RESIZED)].to_vec()
+        } else {
+            likely(&trials, RESIZED_BEYOND, RESIZED.2)
+        };
         let other = |best: &Trial, pages| {
             let other = self.resized(&best.candidate, pages);
             other.filter(|_| !is_too_coarse(best, pages))
@@ -296,7 +321,8 @@ impl Question {
         threads: usize,
     ) -> Result<Vec<Trial>, ExperimentsError> {
         let beginning = self.beginning(self.pages, left_out);
-        let starts = self.starts(runner, left_out, threads)?;
+        let sizes = self.first_sizes(runner, left_out, threads)?;
+        let starts = self.starts(runner, &self.ftls, &sizes, left_out, threads)?;
         let mut trials = matched(runner, &beginning, &starts, threads)?;
         let ftls = best_of_each(trials.clone(), &[]);
         let other = |best: &Trial, pages| {
@@ -307,8 +333,38 @@ impl Question {
         let sized =
             self.matched_in_sizes((runner, &beginning), firsts, other, is_no_nearer, threads)?;
         trials.extend(sized);
-        trials.sort_by(by_distance);
-        Ok(trials)
+        if self.series.len() == 1 {
+            trials.sort_by(by_distance);
+            return Ok(trials);
+        }
+        self.likeliest_of_each((runner, &beginning), trials, threads)
+    }
+
+    /// The likeliest of each FTL, the likeliest first. Of several series, some are mostly chance, and a drive of less chance seems
+    /// nearer than the right one if each runs once. So the nearest of each FTL are run with several seeds.
+    fn likeliest_of_each(
+        &self,
+        (runner, extent): (&Runner<'_>, &Extent<'_>),
+        trials: Vec<Trial>,
+        threads: usize,
+    ) -> Result<Vec<Trial>, ExperimentsError> {
+        if self.series.len() == 1 {
+            return Ok(best_of_each(trials, &[]));
+        }
+        let trials = nearest_of_each(trials);
+        let near = near(&trials, LIKELIEST);
+        let candidates: Vec<Candidate> =
+            trials[..near].iter().map(|own| own.candidate.clone()).collect();
+        let closely = try_each(runner, extent, &candidates, SEEDS, threads)?;
+        let mut closely: Vec<(Trial, Trial)> = trials[..near]
+            .iter()
+            .zip(closely)
+            .filter_map(|(once, closely)| Some((once.clone(), closely?)))
+            .collect();
+        let noise = Noise::of(closely.iter().map(|(_, closely)| closely));
+        closely.sort_by(|a, b| noise.likelier(&a.1, &b.1));
+        let far = trials.into_iter().skip(near);
+        Ok(first_of_each(closely.into_iter().map(|(once, _)| once).chain(far).collect()))
     }
 
     /// The best of each FTL, best first, with the over-provisioning with which it writes as much as was measured in all of
@@ -321,11 +377,12 @@ impl Question {
         threads: usize,
     ) -> Result<Vec<Trial>, ExperimentsError> {
         let starts: Vec<_> = trials.into_iter().map(|trial| trial.candidate).collect();
-        let mut followed = best_of_each(matched(runner, whole, &starts, threads)?, &[]);
+        let mut followed = matched(runner, whole, &starts, threads)?;
+        followed = self.likeliest_of_each((runner, whole), followed, threads)?;
         if self.tries_gradual {
             let starts = self.ahead(&followed[..near(&followed, GRADUAL)]);
             followed.extend(matched(runner, whole, &starts, threads)?);
-            followed = best_of_each(followed, &[]);
+            followed = self.likeliest_of_each((runner, whole), followed, threads)?;
         }
         Ok(followed)
     }
@@ -369,23 +426,73 @@ impl Question {
         Ok(walkers.into_iter().map(|walker| walker.best.candidate).collect())
     }
 
-    /// Every FTL with every capacity, and the over-provisioning that a coarse grid says.
+    /// Pages of a unit with which every FTL is tried first. Under zones it is their size that decides what is moved, so where
+    /// there are several series, what explains them best with the plainest FTLs.
+    fn first_sizes(
+        &self,
+        runner: &Runner<'_>,
+        left_out: Option<usize>,
+        threads: usize,
+    ) -> Result<Vec<u32>, ExperimentsError> {
+        let usual = self.pages_per_block(UNITS);
+        if self.series.len() == 1 {
+            return Ok(vec![usual]);
+        }
+        let plain = self.plainest();
+        let beginning = self.beginning(self.pages, left_out);
+        let starts = self.starts(runner, &plain, &[usual], left_out, threads)?;
+        let mut trials = matched(runner, &beginning, &starts, threads)?;
+        let other = |best: &Trial, pages| {
+            let other = self.with_units(&best.candidate, pages);
+            (pages != usual && other.op_ratio > 0.0).then_some(other)
+        };
+        let firsts = trials.clone();
+        trials.extend(self.matched_in_sizes(
+            (runner, &beginning),
+            &firsts,
+            other,
+            is_no_nearer,
+            threads,
+        )?);
+        trials.sort_by(by_distance);
+        trials.truncate(near(&trials, FIRST_SIZES));
+        let nearest: Vec<Candidate> = trials.into_iter().map(|own| own.candidate).collect();
+        let closely = try_each(runner, &beginning, &nearest, SEEDS, threads)?;
+        let likely = likely(&closely.into_iter().flatten().collect::<Vec<_>>(), 1.0, usize::MAX);
+        let Some(first) = likely.first() else { return Ok(vec![usual]) };
+        runner.weigh_by_chance(first);
+        let mut sizes: Vec<u32> = Vec::new();
+        for own in &likely {
+            let pages = own.candidate.pages_per_block;
+            if sizes.len() < SIZES_MOST && !sizes.contains(&pages) {
+                sizes.push(pages);
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// Every one of these FTLs with every capacity and units of these sizes, and the over-provisioning that a coarse grid
+    /// says.
     fn starts(
         &self,
         runner: &Runner<'_>,
+        ftls: &[Spec],
+        sizes: &[u32],
         left_out: Option<usize>,
         threads: usize,
     ) -> Result<Vec<Candidate>, ExperimentsError> {
         let (least, most) = self.op_ratios;
         let ratio = (most / least).powf(1.0 / f64::from(OP_STEPS));
         let mut starts = Vec::new();
-        for ftl in &self.ftls {
-            for &capacity in &self.capacities {
+        for ftl in ftls {
+            for (&capacity, &pages_per_block) in
+                self.capacities.iter().flat_map(|own| sizes.iter().map(move |size| (own, size)))
+            {
                 let grid = (0..=OP_STEPS).map(|step| Candidate {
                     ftl: ftl.to_string(),
                     capacity,
                     op_ratio: least * ratio.powi(step),
-                    pages_per_block: self.pages_per_block(UNITS),
+                    pages_per_block,
                     reserve: self.base().drive.reserve_blocks,
                     gc: self.base().drive.gc.to_string(),
                 });
@@ -420,7 +527,8 @@ impl Question {
         runner: &Runner<'_>,
         threads: usize,
     ) -> Result<Option<Trial>, ExperimentsError> {
-        let starts = self.starts(runner, None, threads)?;
+        let usual = self.pages_per_block(UNITS);
+        let starts = self.starts(runner, &self.ftls, &[usual], None, threads)?;
         let found = matched(runner, &self.beginning(self.pages, None), &starts, threads)?;
         Ok(found.into_iter().min_by(by_distance))
     }
@@ -577,7 +685,7 @@ fn matched_closely(
 /// Whether units of this size would leave far more to chance than is left of what was measured.
 fn is_too_coarse(trial: &Trial, pages: u32) -> bool {
     let times = f64::from(pages) / f64::from(trial.candidate.pages_per_block);
-    trial.chance * times > COARSEST * trial.left()
+    trial.chance() * times > COARSEST * trial.left()
 }
 
 /// Runs candidates, each with all seeds; nothing for those that could not be run.
@@ -604,7 +712,7 @@ fn is_no_nearer(own: &Trial, nearest: &Trial) -> bool {
 }
 
 fn by_distance(a: &Trial, b: &Trial) -> Ordering {
-    a.distance.rms.total_cmp(&b.distance.rms)
+    a.nearness.rms.total_cmp(&b.nearness.rms)
 }
 
 /// The best of each FTL that is not among `others`, best first.
@@ -615,6 +723,18 @@ fn best_of_each(mut trials: Vec<Trial>, others: &[Trial]) -> Vec<Trial> {
     trials
 }
 
+/// The nearest few of each FTL, best first.
+fn nearest_of_each(mut trials: Vec<Trial>) -> Vec<Trial> {
+    trials.sort_by(by_distance);
+    let mut count: HashMap<String, usize> = HashMap::new();
+    trials.retain(|trial| {
+        let own = count.entry(trial.candidate.ftl.clone()).or_default();
+        *own += 1;
+        *own <= NEAREST_OF_EACH
+    });
+    trials
+}
+
 /// The first of each FTL, in order.
 fn first_of_each(mut trials: Vec<Trial>) -> Vec<Trial> {
     let mut known = HashSet::new();
@@ -622,9 +742,20 @@ fn first_of_each(mut trials: Vec<Trial>) -> Vec<Trial> {
     trials
 }
 
+/// The likeliest of these, which ran with several seeds, in order: those that are no further beyond the bounds than this, and no
+/// more than so many.
+fn likely(trials: &[Trial], beyond: f64, most: usize) -> Vec<Trial> {
+    let noise = Noise::of(trials.iter());
+    let mut trials = trials.to_vec();
+    trials.sort_by(|a, b| noise.likelier(a, b));
+    let within = trials.iter().take_while(|own| noise.beyond(own, &trials[0]) <= beyond).count();
+    trials.truncate(within.min(most));
+    trials
+}
+
 /// How many of these, best first, are near the best.
 fn near(trials: &[Trial], (factor, least, most): (f64, usize, usize)) -> usize {
     let Some(best) = trials.first() else { return 0 };
-    let near = trials.iter().take_while(|t| t.distance.rms <= factor * best.distance.rms).count();
+    let near = trials.iter().take_while(|t| t.nearness.rms <= factor * best.nearness.rms).count();
     near.clamp(least, most).min(trials.len())
 }

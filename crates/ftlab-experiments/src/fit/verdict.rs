@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::sync::Arc;
 
 /// A drive explains what was measured if it is off by no more than this, and in part if by no more than that.
-const EXPLAINED: f64 = 0.1;
+pub(super) const EXPLAINED: f64 = 0.1;
 const IN_PART: f64 = 0.2;
 
 /// FTLs with which other questions are tried: the nearest, of this number, and the plainest.
@@ -70,12 +70,16 @@ pub enum Instead {
 
 /// How far a drive is off, but for what chance makes of the very drive: that is nothing to explain.
 fn off_beside_chance(trial: &Trial) -> f64 {
-    (trial.distance.rms.powi(2) - trial.chance - trial.simulated).max(0.0).sqrt()
+    (trial.distance.rms.powi(2) - trial.chance() - trial.simulated()).max(0.0).sqrt()
 }
 
 /// Whether this drive explains nothing of what was measured.
 pub(super) fn is_unexplained(trial: &Trial) -> bool {
     off_beside_chance(trial) > IN_PART
+}
+
+fn is_plain(ftl: &Spec) -> bool {
+    PLAINEST.contains(&ftl.to_string().as_str())
 }
 
 impl Question {
@@ -112,11 +116,14 @@ impl Question {
     fn nearest_and_plainest(&self, drives: &[Trial]) -> Vec<Spec> {
         let nearest: Vec<&str> =
             drives.iter().take(NEAREST).map(|own| own.candidate.ftl.as_str()).collect();
-        let is_tried = |ftl: &&Spec| {
-            let name = ftl.to_string();
-            nearest.contains(&name.as_str()) || PLAINEST.contains(&name.as_str())
-        };
+        let is_tried = |ftl: &&Spec| nearest.contains(&ftl.to_string().as_str()) || is_plain(ftl);
         self.ftls.iter().filter(is_tried).cloned().collect()
+    }
+
+    /// The plainest FTLs of those to choose from; the first of them if none is plain.
+    pub(super) fn plainest(&self) -> Vec<Spec> {
+        let plain: Vec<Spec> = self.ftls.iter().filter(|ftl| is_plain(ftl)).cloned().collect();
+        if plain.is_empty() { self.ftls[..1].to_vec() } else { plain }
     }
 
     /// Other questions: what is changed, the series and the capacity.

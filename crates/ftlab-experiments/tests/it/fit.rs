@@ -160,6 +160,27 @@ fn several_series_are_fitted_together_and_each_is_predicted_by_the_others() {
     }
 }
 
+/// Under zones that are drawn at random most of what is moved is chance. A drive of less chance, or with units as large as the
+/// zones, is nearer to one run of the right drive than another run of the right one.
+#[test]
+fn a_hidden_drive_is_found_under_zones() {
+    let hidden = Hidden { ftl: "sep-gc/greedy", op_ratio: 0.2, units: 256, seed: 77 };
+    let workloads = ["uniform", "zones:size=4MiB", "zones:size=16MiB,open=4"];
+    let pages = 16_384;
+    let measured = workloads.map(|workload| series(&hidden, workload, pages, 4.0).0);
+    let all = measured.into_iter().zip(workloads);
+    let all = all.map(|(measured, workload)| of_series(measured, base(workload))).collect();
+    let ftls = ["1r-greedy", "sep-gc/greedy", "sep-gc/cost-benefit", "lru/cost-benefit"];
+    let found = fit(&asked(all, capacity(pages), pages, ftls.map(|s| s.parse().unwrap()).to_vec()));
+    let as_good = &found.drives[..found.as_good];
+    let own = as_good.iter().find(|own| own.candidate.ftl == hidden.ftl).unwrap();
+    assert!((own.op_ratio - 0.2).abs() < 0.006, "{own:?}");
+    let doublings = (own.candidate.pages_per_block as f64 / 64.0).log2();
+    assert!(doublings.abs() < 0.3, "{own:?}");
+    assert_eq!(found.verdict, Verdict::Explained);
+    assert!(found.bounds.is_some());
+}
+
 #[test]
 fn the_overhead_is_that_of_a_fill_if_there_is_one() {
     let bytes = capacity(4096) as f64;
