@@ -42,6 +42,8 @@ pub struct Chip {
     is_awaited: bool,
     /// For whom the host asks.
     owner: Owner,
+    /// When its reads come, where LUNs choose what to do next.
+    read_order: ReadOrder,
     answer: Answer,
     /// What the page waited for that is complete last of those that are answered.
     answered_waits: Waits,
@@ -73,6 +75,7 @@ impl Chip {
             mapped_by: 0,
             is_awaited: false,
             owner: NOBODY,
+            read_order: ReadOrder::First,
             answer: Answer::default(),
             answered_waits: Waits::default(),
             work: Work::default(),
@@ -178,20 +181,18 @@ impl Chip {
     /// Where LUNs choose what to do next: this is when reads come that the host asks for from here on.
     #[inline]
     pub fn order_reads(&mut self, order: ReadOrder) {
-        if let Some(schedule) = &mut self.schedule {
-            schedule.order_reads(order);
-        }
+        self.read_order = order;
     }
 
     /// The host reads a page.
     #[inline]
     pub fn read_for_host(&mut self, from: Ppn) {
-        let (owner, now) = (self.owner, self.now);
+        let (owner, order, now) = (self.owner, self.read_order, self.now);
         self.luns.sense(from, Reader::Host { request: owner, now });
         let time_ns = self.luns.read_ns(from);
         self.work.host_reads_ns += time_ns;
         if let Some(schedule) = self.schedule() {
-            schedule.read(from, time_ns, owner);
+            schedule.read(from, time_ns, owner, order);
             self.answer.pending += 1;
             return;
         }
@@ -627,6 +628,29 @@ mod tests {
             assert_eq!(told(&mut timed), [begun + 10_000]);
             let waits = timed.chip().latest_waits().unwrap();
             assert_eq!((waits.get(cause), waits.total()), (begun, begun + 10_000), "{waits:?}");
+        }
+    }
+
+    #[test]
+    fn a_read_that_was_held_back_comes_in_its_own_order() {
+        for (order, done) in [(ReadOrder::First, 60_000), (ReadOrder::Last, 110_000)] {
+            let mut timed = timed(",priority=read-first,suspend=programs,suspend-us=0");
+            timed.chip_mut().begin_to_choose();
+            write(&mut timed, 0);
+            // A map tells late where it is; meanwhile another read comes in another order.
+            timed.await_map(50_000);
+            timed.chip_mut().order_reads(order);
+            timed.chip_mut().ask_for(1, None);
+            timed.chip_mut().read_for_host(Ppn(2));
+            let other = if order == ReadOrder::First { ReadOrder::Last } else { ReadOrder::First };
+            timed.chip_mut().order_reads(other);
+            timed.chip_mut().ask_for(2, None);
+            timed.chip_mut().read_for_host(Ppn(1));
+            let told: Vec<_> = std::iter::from_fn(|| timed.chip_mut().advance(NEVER)).collect();
+            assert!(
+                told.contains(&(done, 1)) && told.contains(&(10_000, 2)),
+                "{order:?}: {told:?}"
+            );
         }
     }
 

@@ -442,7 +442,8 @@ impl Requests {
     pub(crate) fn end(&mut self, now: u64) -> u64 {
         let Open { op, arrival, done, waits, .. } = self.open[self.present as usize];
         if op == HostOp::Write && waits == 0 && done == arrival {
-            // The FTL keeps what was written in memory.
+            // The map keeps all of it in memory (leaftl:buffer): its pages have come at once, as into a write buffer, and
+            // the channels of the flash stay free.
             self.page_transferred(now);
         }
         let open = &mut self.open[self.present as usize];

@@ -66,7 +66,7 @@ pub(crate) struct Accounts {
 }
 
 /// For what a LUN is busy, as others see it.
-fn cause(kind: Kind) -> Wait {
+pub(super) fn cause(kind: Kind) -> Wait {
     match kind {
         Kind::HostRead | Kind::HostProgram => Wait::Lun,
         Kind::Read | Kind::Program => Wait::Collection,
@@ -179,7 +179,7 @@ impl Accounts {
         account.since = now;
     }
 
-    /// It is interrupted: the clocks of the LUN.
+    /// It is interrupted now, which may be yet to come: the clocks of the LUN by then.
     pub(super) fn interrupt(&mut self, id: u32, clocks: Waits, now: u64) {
         let account = &mut self.operations[id as usize];
         account.waits.add(Wait::Own, now - account.since);

@@ -44,7 +44,6 @@ pub(crate) struct Schedule {
     times: Times,
     striping: Striping,
     urgency: Urgency,
-    read_order: ReadOrder,
     suspends: Suspends,
     luns: Vec<Lun>,
     /// LUN -> when its present phase is over; after the last LUN, when the first read elsewhere is complete.
@@ -75,17 +74,6 @@ pub enum ReadOrder {
     Turn,
     /// After all that waits for the LUN.
     Last,
-}
-
-impl ReadOrder {
-    #[inline]
-    fn urgency(self, urgency: Urgency) -> u8 {
-        match self {
-            Self::First => urgency.of(Kind::HostRead),
-            Self::Turn => urgency.of(Kind::HostProgram),
-            Self::Last => Urgency::LEAST,
-        }
-    }
 }
 
 /// In nanoseconds.
@@ -174,7 +162,6 @@ impl Schedule {
             },
             striping,
             urgency: Urgency::new(gc_priority),
-            read_order: ReadOrder::First,
             suspends: Suspends {
                 programs: suspend.programs(),
                 erases: suspend.erases(),
@@ -200,12 +187,6 @@ impl Schedule {
     /// All LUNs are at rest until then.
     pub(crate) fn begin_at(&mut self, now: u64) {
         self.now = now;
-    }
-
-    /// This is when reads come that the host asks for from here on.
-    #[inline]
-    pub(crate) fn order_reads(&mut self, order: ReadOrder) {
-        self.read_order = order;
     }
 
     /// Keeps accounts of what operations of the host wait for, and a log of what LUNs do, or none.
@@ -257,8 +238,9 @@ impl Schedule {
     }
 
     /// The host reads a page, which takes this time of the LUN, once a map on flash has told where it is, or at once.
-    pub(crate) fn read(&mut self, from: Ppn, time_ns: u64, owner: Owner) {
+    pub(crate) fn read(&mut self, from: Ppn, time_ns: u64, owner: Owner, order: ReadOrder) {
         let read = self.add_read(Kind::HostRead, from, time_ns, owner);
+        self.operations[read].order = order;
         self.await_map(read);
         self.ask(read);
     }
@@ -499,10 +481,7 @@ impl Schedule {
             let now = self.now;
             self.accounts.iter_mut().for_each(|it| it.queue(id, held_by, clocks, now));
         }
-        let queued_as = match kind {
-            Kind::HostRead => self.read_order.urgency(self.urgency),
-            _ => self.urgency.of(kind),
-        };
+        let queued_as = self.urgency.in_queue(&self.operations[id]);
         self.luns[number].queues.push(queued_as, id, &mut self.operations);
         if self.luns[number].phase == Phase::Rest {
             self.begin_next(number);
@@ -548,8 +527,10 @@ impl Schedule {
 
     /// Whether an operation goes before one that was interrupted.
     fn may_precede(&self, first: u32, suspended: u32) -> bool {
-        let [first, suspended] = [first, suspended].map(|id| self.operations[id].kind);
-        first == Kind::HostRead && self.urgency.of(first) < self.urgency.of(suspended)
+        let [first, suspended] = [first, suspended].map(|id| &self.operations[id]);
+        first.kind == Kind::HostRead
+            && first.order == ReadOrder::First
+            && self.urgency.of(first.kind) < self.urgency.of(suspended.kind)
     }
 
     fn resume(&mut self, number: usize, suspended: u32) {
@@ -589,7 +570,7 @@ impl Schedule {
         let is_allowed = match operation.kind {
             Kind::Erase => self.suspends.erases,
             _ => self.suspends.programs,
-        } && self.read_order == ReadOrder::First;
+        };
         let end = self.timers.get(number);
         let wait_ns = match self.suspends.slice_ns {
             0 => 0,
@@ -771,12 +752,13 @@ impl Schedule {
 
     /// A LUN interrupts an operation, which works until then.
     fn account_interrupted(&mut self, number: usize, id: u32, until: u64) {
-        let clocks = self.account_pass(number);
+        let mut clocks = self.account_pass(number);
         let operation = &self.operations[id];
         let Some(accounts) = &mut self.accounts else { return };
         accounts.release(number, id, (operation.kind, operation.page), until);
         if operation.owner != NOBODY {
-            accounts.interrupt(id, clocks, self.now);
+            clocks.add(accounts::cause(operation.kind), until - self.now);
+            accounts.interrupt(id, clocks, until);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::owner::Owner;
 use crate::parameters::GcPriority;
+use crate::schedule::ReadOrder;
 use std::ops::{Index, IndexMut};
 
 /// What an operation is, and for whom.
@@ -35,7 +36,7 @@ pub(super) struct Urgency([u8; KINDS]);
 
 impl Urgency {
     /// That of what comes after everything.
-    pub(super) const LEAST: u8 = DEGREES as u8 - 1;
+    const LEAST: u8 = DEGREES as u8 - 1;
 
     pub(super) fn new(gc: GcPriority) -> Self {
         // Host reads, host programs, reads, programs, erases. Pages of a map are as urgent as what waits for them.
@@ -51,6 +52,16 @@ impl Urgency {
     pub(super) fn of(self, kind: Kind) -> u8 {
         self.0[kind as usize]
     }
+
+    /// That of an operation in the queue of its LUN.
+    #[inline]
+    pub(super) fn in_queue(self, operation: &Operation) -> u8 {
+        match operation.order {
+            ReadOrder::First => self.of(operation.kind),
+            ReadOrder::Turn => self.of(Kind::HostProgram),
+            ReadOrder::Last => Self::LEAST,
+        }
+    }
 }
 
 /// Something that a LUN was asked to do; no more than memory hands out at once.
@@ -62,6 +73,8 @@ pub(super) struct Operation {
     pub(super) holds: u8,
     /// What holds it back, if that is not a collection.
     pub(super) held_by: Option<Kind>,
+    /// When it comes, if it is a read of the host.
+    pub(super) order: ReadOrder,
     pub(super) lun: u32,
     /// The page, or the block that is erased.
     pub(super) page: u32,
@@ -94,6 +107,7 @@ impl Operation {
             kind,
             holds: 0,
             held_by: None,
+            order: ReadOrder::First,
             lun,
             page,
             owner,

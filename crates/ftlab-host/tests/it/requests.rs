@@ -411,6 +411,20 @@ fn requests_wait_for_what_is_in_their_way() {
     assert_eq!(waits_us(&timed), [[11, 0, 0, 0, 5, 0], [101, 0, 0, 0, 1016, 0]]);
 }
 
+#[test]
+fn what_a_program_does_until_it_can_be_interrupted_is_its_own_work() {
+    for (slice, pulse_us) in [("", 0), (",suspend-slice-us=60", 20), (",suspend-slice-us=30", 20)] {
+        // After the transfer, 80 us of the program are left when the read comes, 60 when the LUN interrupts it.
+        let mut timed = timed(&format!(
+            ",unit=request,waits=on,priority=read-first,suspend=programs,suspend-us=5{slice}"
+        ));
+        ask_to_write(&mut timed, 0, 0);
+        ask_to_read(&mut timed, 21_000, 12);
+        let read = [11, 5 + pulse_us, 0, 0, 0, 0];
+        assert_eq!(waits_us(&timed), [read, [101, 16, 0, 0, 0, 0]], "{slice}");
+    }
+}
+
 /// Pages of the write buffer go to flash page after page, from `next` on.
 fn program_buffered(timed: &mut BareDrive, next: &mut u32, step: impl Fn(&mut BareDrive) -> bool) {
     while step(timed) {
