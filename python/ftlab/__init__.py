@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ftlab._curve import Curves, curve
     from ftlab._drive import Drive
     from ftlab._fleet import Fleet, fleet
+    from ftlab._latency_fit import LatencyFit, fit_latency
     from ftlab._mapping_cache import MapAdvice, mapping_cache
     from ftlab._own import register
     from ftlab._parameter import Parameter, parameter
@@ -47,6 +48,7 @@ else:
             "_curve": ("Curves", "curve"),
             "_drive": ("Drive",),
             "_fleet": ("Fleet", "fleet"),
+            "_latency_fit": ("LatencyFit", "fit_latency"),
             "_mapping_cache": ("MapAdvice", "mapping_cache"),
             "_own": ("register",),
             "_parameter": ("Parameter", "parameter"),
@@ -78,6 +80,7 @@ __all__ = [
     "FtlabError",
     "Hint",
     "Inspection",
+    "LatencyFit",
     "MapAdvice",
     "Parameter",
     "Policy",
@@ -98,6 +101,7 @@ __all__ = [
     "compare",
     "curve",
     "errors",
+    "fit_latency",
     "fleet",
     "formats",
     "ftls",

@@ -23,7 +23,7 @@ ftlab_spec::parameters! {
         /// draws every page afresh.
         map: bool = false, "map", from "the closed forms of uniform writes; fio's default is on";
         /// Share of the requests that read a page instead, drawn afresh.
-        reads: f64 = 0.0, "reads" in 0.0..=0.99, from "the closed forms of uniform writes";
+        reads: f64 = 0.0, "reads" in 0.0..=0.999, from "the closed forms of uniform writes";
     }
 }
 

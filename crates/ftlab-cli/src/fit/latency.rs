@@ -9,12 +9,12 @@ use clap::Args;
 use ftlab_experiments::Stop;
 use ftlab_experiments::latency_fit::{
     DataSheet, LatencyFit, LatencyTimes, LoadDrive, LoadQuestion, LoadRow, MeasuredLoad,
-    MeasuredLoads, Off, Told, USUAL_PAGES_OF_LUN, USUAL_READS,
+    MeasuredLoads, Off, SimulatedLoad, Told, USUAL_PAGES_OF_LUN, USUAL_READS,
 };
 use ftlab_ftl::page::GcSchedule;
 use ftlab_sim::format::{grouped, significant};
 use ftlab_spec::{ByteSize, Share, Spec};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options of other fits.
 const NOT_USED: [&str; 27] = [
@@ -53,18 +53,20 @@ const SEQUENTIAL_LEAST: u64 = 1_000_000;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Latency under load")]
 pub(super) struct LatencyArgs {
-    /// Finds the --timing that explains latencies: a CSV file with a line for each load, and columns set_writes_per_s (or
-    /// set_rate_thousands_per_s), writes_per_s, read_mean_us, read_p50_us, read_p99_us, read_p99.9_us and the same of
-    /// write, as far as they were measured. Writes are of 4 KiB, uniform over the drive.
+    /// Finds the --timing that explains latencies of 4 KiB requests, uniform over the drive; may be repeated. A file is what
+    /// fio writes with --output-format=json+ (or json), in which jobs that ran at once are a load. Or it is a CSV file with a
+    /// line for each load, and columns set_writes_per_s (or set_rate_thousands_per_s), writes_per_s, read_mean_us,
+    /// read_p50_us, read_p99_us, read_p99.9_us and the same of write, as far as they were measured; of closed loops depth, in
+    /// place of set_writes_per_s, and reads_per_s.
     #[arg(long, value_name = "FILE", conflicts_with_all = NOT_USED)]
-    pub(super) latency: Option<PathBuf>,
+    pub(super) latency: Vec<PathBuf>,
     /// The drive, if the file has a column drive with several.
     #[arg(long, value_name = "DRIVE", requires = "latency")]
     name: Option<String>,
-    /// Reads a second between the writes.
+    /// Reads a second between the writes, of loads that do not say.
     #[arg(long, value_name = "N", requires = "latency", value_parser = parse_in(1_u32..))]
     reads: Option<u32>,
-    /// Requests under way at a load that the drive does not keep up with.
+    /// Requests under way at a load that the drive does not keep up with, and that does not say.
     #[arg(long, value_name = "N", requires = "latency", value_parser = parse_in(1_u32..))]
     depth: Option<u32>,
     /// Bytes a second of sequential writes, as the data sheet has them, such as 1500MB.
@@ -83,7 +85,7 @@ pub(super) struct LatencyArgs {
 }
 
 /// Of what a drive that was searched for is told.
-const HEADINGS: [&str; 4] = ["writes/s", "reads: mean", "median", "99th percentile"];
+const HEADINGS: [&str; 5] = ["writes/s", "reads/s", "reads: mean", "median", "99th percentile"];
 
 /// What every fit is told.
 pub(super) struct Usual {
@@ -94,14 +96,17 @@ pub(super) struct Usual {
     pub(super) quiet: bool,
 }
 
-pub(super) fn fit(asked: &LatencyArgs, path: &Path, usual: &Usual) -> Result<(), CliError> {
+pub(super) fn fit(asked: &LatencyArgs, usual: &Usual) -> Result<(), CliError> {
     let needed =
         |option: &str, why: &str| CliError::usage(format!("--latency needs {option}: {why}"));
-    let measured = MeasuredLoads::read(path, asked.name.as_deref())?;
-    let reads =
-        asked.reads.ok_or_else(|| needed("--reads N", "reads a second between the writes"))?;
+    let measured = MeasuredLoads::read(&asked.latency, asked.name.as_deref())?;
+    if asked.reads.is_none() && measured.loads.iter().any(|load| load.reads_per_second.is_none()) {
+        return Err(needed("--reads N", "reads a second between the writes"));
+    }
     let is_saturated = measured.loads.iter().any(MeasuredLoad::is_saturated);
-    if asked.depth.is_none() && (is_saturated || asked.random.is_some()) {
+    let lacks_depth =
+        measured.loads.iter().any(|load| load.is_closed() && load.queue_depth.is_none());
+    if asked.depth.is_none() && (lacks_depth || asked.random.is_some()) {
         return Err(needed(
             "--depth N",
             "requests under way where the drive does not keep up, as with --random and at saturated loads",
@@ -109,7 +114,7 @@ pub(super) fn fit(asked: &LatencyArgs, path: &Path, usual: &Usual) -> Result<(),
     }
     let question = LoadQuestion {
         measured,
-        reads_per_second: reads.into(),
+        reads_per_second: asked.reads.map_or(0.0, f64::from),
         queue_depth: asked.depth.unwrap_or(1),
         reads: USUAL_READS,
         pages_of_lun: USUAL_PAGES_OF_LUN,
@@ -139,7 +144,7 @@ pub(super) fn fit(asked: &LatencyArgs, path: &Path, usual: &Usual) -> Result<(),
         if !tells_op {
             return Err(needed(
                 "--random N or --over-provisioning SHARE",
-                "the drive keeps up with every load, so nothing else tells how much it moves",
+                "no write waits for the flash at any load, so nothing else tells how much it moves",
             ));
         }
         if sequential.0 < SEQUENTIAL_LEAST {
@@ -184,18 +189,17 @@ fn told(fit: &LatencyFit) -> String {
 
 fn verdict(fit: &LatencyFit) -> String {
     let off = fit.loads.iter().filter(|row| !row.off.is_near());
-    let off: Vec<String> =
-        off.map(|row| grouped(row.measured.asked_per_second.round() as u64)).collect();
+    let off: Vec<String> = off.map(|row| row.measured.label()).collect();
     let off = off.join(", ");
-    let limits = "mean and 99th percentile of reads within 15%, writes a second within 5%";
+    let limits = "mean and 99th percentile of reads within 15%, requests a second within 5%";
     let of = fit.name.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
     match fit.told {
         Told::Explained => format!("The latencies{of} are explained at every load: {limits}.\n\n"),
         Told::InPart => format!(
-            "The latencies{of} are explained in part ({limits}). Further off at these writes a second: {off}.\n\n"
+            "The latencies{of} are explained in part ({limits}). Further off at these loads: {off}.\n\n"
         ),
         Told::Unexplained => format!(
-            "NOTHING HERE EXPLAINS THESE LATENCIES{of}: {limits}. Further off at these writes a second: {off}.\n\
+            "NOTHING HERE EXPLAINS THESE LATENCIES{of}: {limits}. Further off at these loads: {off}.\n\
              Do not use the drive below for predictions.\n\n"
         ),
     }
@@ -219,35 +223,50 @@ fn table(fit: &LatencyFit) -> String {
 
 fn rows_of(row: &LoadRow) -> Vec<Vec<String>> {
     let LoadRow { measured, simulated, off, predicted, predicted_off } = row;
-    let load = grouped(measured.asked_per_second.round() as u64);
-    let mut rows = vec![line(&load, "measured", measured.writes_per_second, &measured.reads, None)];
+    let label = measured.label();
+    let of_measured = Shown {
+        writes: Some(measured.writes_per_second),
+        reads: measured.reads_per_second,
+        times: &measured.reads,
+    };
+    let mut rows = vec![of_measured.line(&label, "measured", &Off::default())];
     let of = if predicted.is_some() { "fitted" } else { "simulated" };
-    rows.push(line("", of, simulated.writes_per_second, &simulated.reads, Some(off)));
+    rows.push(Shown::of(simulated).line("", of, off));
     if let Some((predicted, off)) = predicted.as_ref().zip(predicted_off.as_ref()) {
-        rows.push(line("", "left out", predicted.writes_per_second, &predicted.reads, Some(off)));
+        rows.push(Shown::of(predicted).line("", "left out", off));
     }
     rows
 }
 
-fn line(
-    load: &str,
-    what: &str,
-    writes: f64,
-    reads: &LatencyTimes,
-    off: Option<&Off>,
-) -> Vec<String> {
-    let shown = |value: Option<f64>, off: Option<f64>| {
-        let Some(value) = value else { return "-".to_owned() };
-        let value = significant(value, 3);
-        off.map_or_else(|| value.clone(), |off| format!("{value} ({:+.0}%)", 100.0 * off))
-    };
-    let writes_off = off.map(|off| format!(" ({:+.1}%)", 100.0 * off.writes_per_second));
-    vec![
-        load.to_owned(),
-        what.to_owned(),
-        grouped(writes.round() as u64) + &writes_off.unwrap_or_default(),
-        shown(reads.mean_us, off.and_then(|off| off.read_mean)),
-        shown(reads.p50_us, off.and_then(|off| off.read_p50)),
-        shown(reads.p99_us, off.and_then(|off| off.read_p99)),
-    ]
+/// What is shown of a load.
+struct Shown<'a> {
+    writes: Option<f64>,
+    reads: Option<f64>,
+    times: &'a LatencyTimes,
+}
+
+impl<'a> Shown<'a> {
+    fn of(simulated: &'a SimulatedLoad) -> Self {
+        let SimulatedLoad { writes_per_second, reads_per_second, reads: times, .. } = simulated;
+        Self { writes: Some(*writes_per_second), reads: Some(*reads_per_second), times }
+    }
+
+    /// A line of the table, with differences where there are some.
+    fn line(&self, load: &str, what: &str, off: &Off) -> Vec<String> {
+        let with_off = |value: Option<String>, off: Option<f64>, digits: usize| {
+            let off = off.map(|off| format!(" ({:+.digits$}%)", 100.0 * off));
+            value.map_or_else(|| "-".to_owned(), |value| value + &off.unwrap_or_default())
+        };
+        let rate = |rate: Option<f64>| rate.map(|rate| grouped(rate.round() as u64));
+        let time = |time: Option<f64>| time.map(|time| significant(time, 3));
+        vec![
+            load.to_owned(),
+            what.to_owned(),
+            with_off(rate(self.writes), off.writes_per_second, 1),
+            with_off(rate(self.reads), off.reads_per_second, 1),
+            with_off(time(self.times.mean_us), off.read_mean, 0),
+            with_off(time(self.times.p50_us), off.read_p50, 0),
+            with_off(time(self.times.p99_us), off.read_p99, 0),
+        ]
+    }
 }

@@ -148,9 +148,9 @@ fn parse_range(text: &str) -> Result<(f64, f64), String> {
 
 pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
     let threads = args.threads.map_or_else(Threads::processors, |threads| threads.get() as usize);
-    if let Some(path) = &args.latency.latency {
+    if !args.latency.latency.is_empty() {
         let FitArgs { seed, gc, json, quiet, .. } = *args;
-        return latency::fit(&args.latency, path, &Usual { seed, gc, threads, json, quiet });
+        return latency::fit(&args.latency, &Usual { seed, gc, threads, json, quiet });
     }
     args.figure.as_deref().map(check).transpose()?;
     let counters = Counters { host: args.host_counter.clone(), media: args.media_counter.clone() };

@@ -237,6 +237,51 @@ fn latencies_are_compared_with_a_timing() {
     }
 }
 
+/// What fio 3.33 wrote about two loads, and about two others without bins.
+const FIO: &str = include_str!("../../../ftlab-experiments/tests/data/fio-3.33-json-plus.json");
+const FIO_PLAIN: &str = include_str!("../../../ftlab-experiments/tests/data/fio-3.33-json.json");
+
+#[test]
+fn latencies_of_fio_need_neither_reads_nor_depths() {
+    let place = Place::new();
+    // Warnings come first.
+    fs::write(place.path().join("a.json"), format!("fio: a warning\n{FIO}")).unwrap();
+    fs::write(place.path().join("b.json"), FIO_PLAIN).unwrap();
+    let timing = "slc:luns=4,unit=request,priority=read-first,suspend=both,write-buffer=1MiB";
+    let output = place.ftlab(&format!(
+        "fit --latency a.json --latency b.json --over-provisioning 15% --timing {timing} --json --quiet"
+    ));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let fit = output.json();
+    let loads = fit["loads"].as_array().unwrap();
+    let names: Vec<&str> =
+        loads.iter().map(|load| load["measured"]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["qd1", "qd4", "readers", "qd4"]);
+    let of = |load: usize, what: &str, key: &str| loads[load][what][key].as_f64();
+    assert_eq!(loads[0]["measured"]["queue_depth"], 1, "{fit:#}");
+    // One request at a time is always under way.
+    let simulated = &loads[0]["simulated"];
+    let under_way = |op: &str| {
+        let rate = simulated[format!("{op}_per_second")].as_f64().unwrap();
+        rate * simulated[op]["mean_us"].as_f64().unwrap() / 1e6
+    };
+    assert!((under_way("reads") + under_way("writes") - 1.0).abs() < 0.01, "{fit:#}");
+    let rate = of(0, "simulated", "reads_per_second").unwrap();
+    let off = rate / of(0, "measured", "reads_per_second").unwrap() - 1.0;
+    assert!((of(0, "off", "reads_per_second").unwrap() - off).abs() < 1e-9, "{fit:#}");
+    assert!(of(0, "measured", "asked_per_second").is_none(), "{fit:#}");
+    assert!(output.stderr.contains("reads/s") && output.stderr.contains("readers"));
+    for (arguments, message) in [
+        ("--latency a.json --name A", "--name A chooses a drive of a table"),
+        ("--latency a.json", "needs --sequential SIZE"),
+        ("--latency a.json --sequential 1GB --random 70000", "needs --depth N"),
+    ] {
+        let output = place.ftlab(&format!("fit {arguments}"));
+        assert_eq!(output.code, 2, "{arguments}: {}", output.stderr);
+        assert!(output.stderr.contains(message), "{arguments}: {}", output.stderr);
+    }
+}
+
 #[test]
 fn what_a_fit_of_latencies_lacks_is_said() {
     let place = Place::new();

@@ -48,10 +48,12 @@ pub struct LoadRow {
 }
 
 /// Simulated over measured, less one; none of what was not measured.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Off {
     /// Writes a second.
-    pub writes_per_second: f64,
+    pub writes_per_second: Option<f64>,
+    /// Reads a second, in a closed loop that has its own.
+    pub reads_per_second: Option<f64>,
     /// The mean of reads.
     pub read_mean: Option<f64>,
     /// Their median.
@@ -86,23 +88,28 @@ impl Off {
         let off = |of: fn(&LatencyTimes) -> Option<f64>| {
             Some(of(&simulated.reads)? / of(&measured.reads)? - 1.0)
         };
+        let rate =
+            |simulated: f64, measured: f64| (measured > 0.0).then_some(simulated / measured - 1.0);
+        let reads = measured.reads_per_second.filter(|_| measured.is_closed());
         Self {
-            writes_per_second: simulated.writes_per_second / measured.writes_per_second - 1.0,
+            writes_per_second: rate(simulated.writes_per_second, measured.writes_per_second),
+            reads_per_second: reads.and_then(|reads| rate(simulated.reads_per_second, reads)),
             read_mean: off(|times| times.mean_us),
             read_p50: off(|times| times.p50_us),
             read_p99: off(|times| times.p99_us),
         }
     }
 
-    /// Whether mean and 99th percentile of reads, or the median if neither was measured, are within 15%, and writes a second
-    /// within 5%.
+    /// Whether mean and 99th percentile of reads, or the median if neither was measured, are within 15%, and requests a
+    /// second within 5%.
     pub fn is_near(&self) -> bool {
         let is_near = |off: f64| off.abs() <= NEAR.0;
         let of_reads = match (self.read_mean, self.read_p99) {
-            (None, None) => self.read_p50.is_some_and(is_near),
+            (None, None) => self.read_p50.is_none_or(is_near),
             (mean, p99) => mean.into_iter().chain(p99).all(is_near),
         };
-        of_reads && self.writes_per_second.abs() <= NEAR.1
+        let mut rates = self.writes_per_second.into_iter().chain(self.reads_per_second);
+        of_reads && rates.all(|off| off.abs() <= NEAR.1)
     }
 }
 

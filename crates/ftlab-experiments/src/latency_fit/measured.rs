@@ -1,10 +1,12 @@
 //! Latencies under load, as they were measured.
 
+use super::fio;
 use crate::error::ExperimentsError;
+use ftlab_sim::format::grouped;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Share of the asked rate below which a drive counts as saturated.
 const KEPT_UP: f64 = 0.98;
@@ -19,12 +21,19 @@ pub struct MeasuredLoads {
 }
 
 /// What was measured at one load.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct MeasuredLoad {
-    /// Writes a second that the host asked for.
-    pub asked_per_second: f64,
+    /// What it is called: the job of fio.
+    pub name: Option<String>,
+    /// Writes a second that the host asked for, or reads, if it does not write; none if it asked for the next request as
+    /// soon as one was complete, in a closed loop.
+    pub asked_per_second: Option<f64>,
     /// Writes a second that the drive did.
     pub writes_per_second: f64,
+    /// Reads a second between them, if the load has its own.
+    pub reads_per_second: Option<f64>,
+    /// Requests under way in a closed loop, if the load has its own number.
+    pub queue_depth: Option<u32>,
     /// Latencies of reads.
     pub reads: LatencyTimes,
     /// Latencies of writes.
@@ -44,20 +53,69 @@ pub struct LatencyTimes {
     pub p99_9_us: Option<f64>,
 }
 
+impl LatencyTimes {
+    /// The median, or else the mean.
+    pub(super) fn usual(&self) -> Option<f64> {
+        self.p50_us.or(self.mean_us)
+    }
+}
+
 impl MeasuredLoad {
-    /// Whether the drive did not keep up with what was asked for.
+    /// Whether as many requests as may be were always under way: the drive did not keep up with what was asked for, or
+    /// that was a closed loop.
+    pub fn is_closed(&self) -> bool {
+        let reads = self.reads_per_second.unwrap_or(0.0);
+        let done = if self.writes_per_second > 0.0 { self.writes_per_second } else { reads };
+        self.asked_per_second.is_none_or(|asked| done < KEPT_UP * asked)
+    }
+
+    /// Whether writes had to wait for the flash. Where they do not, they take less time than reads.
     pub fn is_saturated(&self) -> bool {
-        self.writes_per_second < KEPT_UP * self.asked_per_second
+        let waits = match (self.reads.usual(), self.writes.usual()) {
+            (Some(reads), Some(writes)) => writes > reads,
+            _ => true,
+        };
+        let is_full = self.asked_per_second.is_some() || waits;
+        self.writes_per_second > 0.0 && self.is_closed() && is_full
+    }
+
+    /// What it is called: its name, or what was asked for.
+    pub fn label(&self) -> String {
+        let asked = self.asked_per_second.unwrap_or(self.writes_per_second);
+        self.name.clone().unwrap_or_else(|| grouped(asked.round() as u64))
     }
 }
 
 impl MeasuredLoads {
-    /// Reads a CSV file; of several drives in it, the one of this name.
-    pub fn read(path: &Path, name: Option<&str>) -> Result<Self, ExperimentsError> {
-        let text = fs::read_to_string(path)
-            .map_err(|source| ExperimentsError::Read { path: path.into(), source })?;
-        Self::parse(&text, name)
-            .map_err(|reason| ExperimentsError::Series { path: path.into(), reason })
+    /// Reads tables, and outputs of fio; of several drives in a table, the one of this name.
+    pub fn read(paths: &[PathBuf], name: Option<&str>) -> Result<Self, ExperimentsError> {
+        let mut all = Self { name: None, loads: Vec::new() };
+        for path in paths {
+            let text = fs::read_to_string(path)
+                .map_err(|source| ExperimentsError::Read { path: path.clone(), source })?;
+            let of_file = Self::of_file(&text, name)
+                .map_err(|reason| ExperimentsError::Series { path: path.clone(), reason })?;
+            all.name = all.name.or(of_file.name);
+            all.loads.extend(of_file.loads);
+        }
+        let rate = |load: &MeasuredLoad| {
+            let done = load.writes_per_second + load.reads_per_second.unwrap_or(0.0);
+            load.asked_per_second.unwrap_or(done)
+        };
+        all.loads.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
+        Ok(all)
+    }
+
+    fn of_file(text: &str, name: Option<&str>) -> Result<Self, String> {
+        if !fio::is_of_fio(text) {
+            return Self::parse(text, name);
+        }
+        match name {
+            Some(name) => Err(format!(
+                "--name {name} chooses a drive of a table, and this is the output of fio; leave it out"
+            )),
+            None => Ok(Self { name: None, loads: fio::loads(text)? }),
+        }
     }
 
     fn parse(text: &str, name: Option<&str>) -> Result<Self, String> {
@@ -97,7 +155,6 @@ impl MeasuredLoads {
         if name.is_none() && names.len() > 1 {
             return Err(format!("it has several drives; name one with --name: {}", known()));
         }
-        loads.sort_by(|a, b| a.asked_per_second.total_cmp(&b.asked_per_second));
         let name = name.map(str::to_owned).or_else(|| names.pop_first());
         Ok(Self { name, loads })
     }
@@ -116,14 +173,27 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn load(&self) -> Result<MeasuredLoad, String> {
-        let writes_per_second = self.needed("writes_per_s")?;
-        let asked = match self.value("set_writes_per_s")? {
-            Some(asked) => asked,
-            None => 1e3 * self.needed("set_rate_thousands_per_s")?,
+        let reads_per_second = self.value("reads_per_s")?;
+        let writes_per_second = match self.value("writes_per_s")? {
+            Some(writes) => writes,
+            None if reads_per_second.is_some() => 0.0,
+            None => self.needed("writes_per_s")?,
         };
+        let queue_depth = self.value("depth")?.map(|depth| depth.round().max(1.0) as u32);
+        let thousands = self.value("set_rate_thousands_per_s")?;
+        let asked = self.value("set_writes_per_s")?.or(thousands.map(|rate| 1e3 * rate));
+        if asked.is_none() && queue_depth.is_none() {
+            return Err(format!(
+                "line {} has neither set_writes_per_s nor, of a closed loop, depth; add one of the columns",
+                self.number
+            ));
+        }
         let load = MeasuredLoad {
+            name: None,
             asked_per_second: asked,
             writes_per_second,
+            reads_per_second,
+            queue_depth,
             reads: self.times("read")?,
             writes: self.times("write")?,
         };
@@ -175,15 +245,30 @@ mod tests {
                        A,200,76518,899,2203,953,3378\nB,10,9950,56,,74,10\nA,10,9952,64,236,75,11\n";
 
     #[test]
-    fn loads_of_the_named_drive_come_in_order() {
+    fn loads_of_the_named_drive_are_read() {
         let drive = MeasuredLoads::parse(TWO, Some("A")).unwrap();
         assert_eq!(drive.name.as_deref(), Some("A"));
-        let [light, heavy] = drive.loads.as_slice() else { panic!("{drive:?}") };
+        let [heavy, light] = drive.loads.as_slice() else { panic!("{drive:?}") };
         assert!(!light.is_saturated() && heavy.is_saturated());
-        assert_eq!((light.asked_per_second, light.reads.p99_us), (10_000.0, Some(236.0)));
+        assert_eq!((light.asked_per_second, light.reads.p99_us), (Some(10_000.0), Some(236.0)));
         assert_eq!((light.reads.p99_9_us, light.writes.p50_us), (None, Some(11.0)));
         let other = MeasuredLoads::parse(TWO, Some("B")).unwrap();
         assert_eq!(other.loads[0].reads.p99_us, None);
+    }
+
+    #[test]
+    fn a_closed_loop_has_a_depth_and_no_rate() {
+        let text = "depth,reads_per_s,writes_per_s,read_p50_us,write_p50_us\n\
+                    1,5000,5000,80,12\n128,9000,9000,300,900\n4,7000,,90,\n";
+        let loads = MeasuredLoads::parse(text, None).unwrap().loads;
+        assert!(loads.iter().all(MeasuredLoad::is_closed));
+        // Writes wait for the flash where they take longer than reads.
+        let saturated: Vec<bool> = loads.iter().map(MeasuredLoad::is_saturated).collect();
+        assert_eq!(saturated, [false, true, false]);
+        assert_eq!((loads[1].queue_depth, loads[2].writes_per_second), (Some(128), 0.0));
+        let open = MeasuredLoad { asked_per_second: Some(9000.0), ..loads[1].clone() };
+        assert!(!open.is_closed() && !open.is_saturated());
+        assert!(MeasuredLoad { asked_per_second: Some(9900.0), ..open }.is_saturated());
     }
 
     #[test]
@@ -197,6 +282,7 @@ mod tests {
             (&format!("{short}1,2"), None, "line 2 has 2 fields, and the headings are 3"),
             (&format!("{short}1,-2,3"), None, "set_writes_per_s in line 2 is \"-2\""),
             (&format!("{short}1,2,"), None, "no latency of reads"),
+            (&format!("{short}1,,3"), None, "line 2 has neither set_writes_per_s nor"),
             (&format!("{short},2,3"), None, "line 2 has no writes_per_s"),
         ] {
             let error = MeasuredLoads::parse(text, name).unwrap_err();

@@ -10,6 +10,7 @@
 //! Every load is also predicted by a search that does not know it.
 
 mod answer;
+mod fio;
 mod measured;
 mod model;
 mod search;

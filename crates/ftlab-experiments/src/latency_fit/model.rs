@@ -55,13 +55,17 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Where the search begins, by the measured load that is lightest.
-    pub(super) fn first(known: &DataSheet, lightest: &MeasuredLoad) -> Self {
+    /// Where the search begins, by the measured loads: the one whose reads take the least time is the lightest.
+    pub(super) fn first(known: &DataSheet, loads: &[&MeasuredLoad]) -> Self {
         let transfer_us = 5.0;
-        let kept_up = !lightest.is_saturated();
-        let write_us = lightest.writes.p50_us.filter(|_| kept_up).unwrap_or(0.0);
-        let reads = &lightest.reads;
-        let usual = reads.p50_us.or(reads.mean_us).or(reads.p99_us).unwrap_or(60.0);
+        let of = |load: &&MeasuredLoad| load.reads.usual().unwrap_or(f64::INFINITY);
+        let lightest = loads.iter().min_by(|a, b| of(a).total_cmp(&of(b)));
+        let reads = lightest.map(|load| load.reads).unwrap_or_default();
+        let usual = reads.usual().or(reads.p99_us).unwrap_or(60.0);
+        // Writes that take less time than reads end in the buffer.
+        let writes = loads.iter().filter_map(|load| load.writes.p50_us);
+        let write_us = writes.filter(|write| *write < usual).fold(f64::INFINITY, f64::min);
+        let write_us = if write_us.is_finite() { write_us } else { 0.0 };
         let read_us = (usual - write_us.max(transfer_us)).max(20.0);
         let slice_us = reads.p99_us.map_or(200.0, |p99| p99 - usual);
         let op_ratio = known.op_ratio.unwrap_or(0.15);

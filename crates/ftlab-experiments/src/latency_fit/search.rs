@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 /// How much a factor between simulated and measured counts: of mean, median, 99th and 99.9th percentile of reads, of the
-/// median of writes, of writes a second.
-const WEIGHTS: [f64; 6] = [1.0, 0.5, 1.0, 0.2, 0.1, 3.0];
+/// median of writes, of writes and of reads a second.
+const WEIGHTS: [f64; 7] = [1.0, 0.5, 1.0, 0.2, 0.1, 3.0, 3.0];
 
 /// Logarithms of factors count for no more than this, so that what nothing explains does not bend the rest.
 const BOUND: f64 = 0.5;
@@ -68,12 +68,9 @@ impl LoadQuestion {
         on_run: &(dyn Fn(usize) + Sync),
     ) -> Result<LatencyFit, ExperimentsError> {
         let loads = &self.measured.loads;
-        let of_sheet = known.random.map(|writes_per_second| MeasuredLoad {
-            asked_per_second: f64::INFINITY,
-            writes_per_second,
-            reads: LatencyTimes::default(),
-            writes: LatencyTimes::default(),
-        });
+        let of_sheet = known
+            .random
+            .map(|writes_per_second| MeasuredLoad { writes_per_second, ..MeasuredLoad::default() });
         let search = Search {
             question: self,
             known,
@@ -112,12 +109,12 @@ impl LoadQuestion {
 impl Search<'_> {
     /// The drive that explains these loads best.
     fn best(&self, loads: &[usize]) -> Result<Model, ExperimentsError> {
-        let lightest = &self.loads[loads[0]];
+        let of_loads: Vec<&MeasuredLoad> = loads.iter().map(|load| &self.loads[*load]).collect();
         let measured = self.question.measured.loads.len();
         let is_saturated = loads.iter().any(|load| self.loads[*load].is_saturated());
         let of_sheet = (measured..self.loads.len()).filter(|_| !is_saturated);
         let loads: &[usize] = &loads.iter().copied().chain(of_sheet).collect::<Vec<_>>();
-        let first = Model::first(&self.known, lightest);
+        let first = Model::first(&self.known, &of_loads);
         let held = first.numbers;
         let first = self.try_all(&[first], &held, loads)?.remove(0);
         let mut best = self.least_squares(first, &held, loads, STEPS[0])?;
@@ -229,7 +226,9 @@ impl Search<'_> {
         if self.known.op_ratio.is_some() {
             return Ok(whole);
         }
-        let heaviest = loads[loads.len() - 1];
+        let writes = |load: &&usize| self.loads[**load].writes_per_second;
+        let heaviest = loads.iter().max_by(|a, b| writes(a).total_cmp(&writes(b)));
+        let heaviest = *heaviest.unwrap_or(&0);
         let part = self.simulated(model, heaviest)?;
         let amplified = self.question.simulate(&whole, &self.loads[heaviest])?.waf / part.waf;
         whole.op_ratio = (1e4 * whole.op_ratio * amplified).round() / 1e4;
@@ -238,7 +237,7 @@ impl Search<'_> {
 
     /// A drive at a load, simulated once.
     fn simulated(&self, model: &Model, load: usize) -> Result<SimulatedLoad, ExperimentsError> {
-        let parts = model.parts();
+        let parts = model.parts().min(self.question.parts_most(&self.loads[load]));
         let drive = model.drive(&self.known, parts).map_err(SimError::from)?;
         let key = (format!("{} {} {}", drive.timing, drive.op_ratio, drive.gc), load);
         if let Some(known) = lock(&self.ran).get(&key) {
@@ -262,10 +261,15 @@ fn residuals(simulated: &SimulatedLoad, measured: &MeasuredLoad) -> Vec<f64> {
     let write = measured.writes.p50_us.filter(|_| measured.is_saturated());
     pairs.push((simulated.writes.p50_us, write));
     pairs.push((Some(simulated.writes_per_second), Some(measured.writes_per_second)));
+    // Where it writes, too, reads are a share of that.
+    let only_reads = measured.is_closed() && measured.writes_per_second == 0.0;
+    let reads = measured.reads_per_second.filter(|_| only_reads);
+    pairs.push((Some(simulated.reads_per_second), reads));
     let known = pairs.into_iter().zip(WEIGHTS);
     known
         .map(|((simulated, measured), weight)| {
-            let ratio = simulated.zip(measured).filter(|(simulated, _)| *simulated > 0.0);
+            let ratio = simulated.zip(measured);
+            let ratio = ratio.filter(|(simulated, measured)| *simulated > 0.0 && *measured > 0.0);
             let bounded = |ratio: f64| ratio.ln() / (1.0 + (ratio.ln() / BOUND).powi(2)).sqrt();
             ratio.map_or(0.0, |(simulated, measured)| weight * bounded(simulated / measured))
         })

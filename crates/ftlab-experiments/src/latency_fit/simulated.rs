@@ -19,17 +19,26 @@ const PAGE_BYTES: u32 = 4096;
 /// Pages of each LUN that the host can address, if nothing else is asked for.
 pub const USUAL_PAGES_OF_LUN: u32 = 8192;
 
+/// Requests under way of a part of a drive, at least.
+const DEPTH_OF_PART: u32 = 16;
+
 /// LUNs that a drive counts as if it has fewer.
 const LUNS_LEAST: u32 = 4;
 
-/// Drive writes before the measurement.
-const WARMUP: u64 = 2;
+/// Drive writes before the measurement, and reads for each of them at most: a load that hardly writes need not be settled.
+const WARMUP: f64 = 2.0;
+const READS_OF_WARMUP: f64 = 10.0;
 
 /// Reads that are simulated at a load, if nothing else is asked for.
 pub const USUAL_READS: u32 = 5000;
 
-/// Writes for each of these reads, at least.
+/// Writes for each of these reads, at least; fewer where a load has less than a tenth of that, and no more than this.
 const WRITES: f64 = 6.0;
+const WRITES_OF_SHARE: f64 = 10.0 * WRITES;
+const WRITES_MOST: f64 = 100.0;
+
+/// Share of reads at most: a workload writes now and then.
+const READS_MOST: f64 = 0.999;
 
 /// A drive whose latency is simulated.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,9 +56,9 @@ pub struct LoadDrive {
 pub struct LoadQuestion {
     /// What was measured.
     pub measured: MeasuredLoads,
-    /// Reads a second between the writes.
+    /// Reads a second between the writes, of loads that do not say.
     pub reads_per_second: f64,
-    /// Requests under way when the drive does not keep up.
+    /// Requests under way when the drive does not keep up, of loads that do not say.
     pub queue_depth: u32,
     /// Reads that are simulated at each load, at least: the more, the surer are percentiles.
     pub reads: u32,
@@ -68,6 +77,8 @@ pub struct LoadQuestion {
 pub struct SimulatedLoad {
     /// Writes a second.
     pub writes_per_second: f64,
+    /// Reads a second.
+    pub reads_per_second: f64,
     /// Latencies of reads.
     pub reads: LatencyTimes,
     /// Latencies of writes.
@@ -77,8 +88,8 @@ pub struct SimulatedLoad {
 }
 
 impl LoadQuestion {
-    /// What this drive does at a load. Requests come at random, at the rate that was measured; where the drive did not
-    /// keep up, as many as `queue_depth` are under way.
+    /// What this drive does at a load. Requests come at random, at the rate that was measured; in a closed loop, and where
+    /// the drive did not keep up, as many as the depth are under way.
     pub fn simulate(
         &self,
         drive: &LoadDrive,
@@ -87,7 +98,14 @@ impl LoadQuestion {
         self.simulate_part(drive, load, 1)
     }
 
-    /// What one of `parts` equal parts of a drive does with its share of a load; writes a second are those of all.
+    /// Into how many parts a load can be divided, as a power of two: in a closed loop each has as many requests under way.
+    pub(super) fn parts_most(&self, load: &MeasuredLoad) -> u32 {
+        let depth = load.queue_depth.unwrap_or(self.queue_depth);
+        let most = if load.is_closed() { depth / DEPTH_OF_PART } else { u32::MAX };
+        1 << most.max(1).ilog2()
+    }
+
+    /// What one of `parts` equal parts of a drive does with its share of a load; requests a second are those of all.
     pub(super) fn simulate_part(
         &self,
         drive: &LoadDrive,
@@ -104,26 +122,31 @@ impl LoadQuestion {
         }
         let luns = timing.luns().max(LUNS_LEAST);
         let pages = u64::from(luns) * u64::from(self.pages_of_lun);
-        let (reads, writes) = (self.reads_per_second, load.writes_per_second);
-        let arrivals = if load.is_saturated() {
-            [
-                ("arrivals", "closed".to_owned()),
-                ("queue-depth", (self.queue_depth / parts).max(1).to_string()),
-            ]
+        let reads = load.reads_per_second.unwrap_or(self.reads_per_second);
+        let writes = load.writes_per_second;
+        let depth = load.queue_depth.unwrap_or(self.queue_depth);
+        let arrivals = if load.is_closed() {
+            [("arrivals", "closed".to_owned()), ("queue-depth", (depth / parts).max(1).to_string())]
         } else {
             [
                 ("arrivals", "poisson".to_owned()),
                 ("rate", ((reads + writes) / f64::from(parts)).to_string()),
             ]
         };
-        let workload = format!("uniform:reads={}", reads / (reads + writes));
+        let share = (reads / (reads + writes)).min(READS_MOST);
+        // Where hardly anything is written, more reads are simulated, but not without end.
+        let by_read = (1.0 - share) / share;
+        let settles = (READS_OF_WARMUP * by_read).min(1.0);
+        let by_read = by_read.max((WRITES_OF_SHARE * by_read).min(WRITES)).clamp(0.0, WRITES_MOST);
+        let count = f64::from(self.reads) * by_read;
+        let workload = format!("uniform:reads={share}");
         let workload = Workload::parse(&workload, OpenOptions::default())?;
         let at_once = timing.pages_at_once(PAGE_BYTES);
         let pages_per_block = pages_per_block(&timing);
         let mut experiment = Experiment {
             fill: Fill::Random,
-            warmup_writes: WARMUP * pages,
-            length: Length::Writes((f64::from(self.reads) * (writes / reads).max(WRITES)) as u64),
+            warmup_writes: (WARMUP * pages as f64 * settles) as u64,
+            length: Length::Writes((count as u64).max(1)),
             timing: Some(with_short_erases(with(&drive.timing, &arrivals), &timing, at_once)),
             seed: self.seed,
             threads: Some(1),
@@ -141,9 +164,11 @@ impl LoadQuestion {
         let requests = run.timing.and_then(|timing| timing.requests);
         let operations = requests.map(|requests| requests.operations).unwrap_or_default();
         let of = |name: &str| operations.get(name).map(times).unwrap_or_default();
+        let per_second =
+            |name: &str| operations.get(name).map_or(0.0, |of| of.per_second * f64::from(parts));
         Ok(SimulatedLoad {
-            writes_per_second: operations.get("write").map_or(0.0, |write| write.per_second)
-                * f64::from(parts),
+            writes_per_second: per_second("write"),
+            reads_per_second: per_second("read"),
             reads: of("read"),
             writes: of("write"),
             waf: run.waf,

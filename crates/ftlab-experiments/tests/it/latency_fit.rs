@@ -2,7 +2,7 @@
 
 use ftlab_experiments::Stop;
 use ftlab_experiments::latency_fit::{
-    DataSheet, LatencyTimes, LoadDrive, LoadQuestion, MeasuredLoad, MeasuredLoads,
+    DataSheet, LoadDrive, LoadQuestion, MeasuredLoad, MeasuredLoads,
 };
 use ftlab_spec::Spec;
 
@@ -40,10 +40,9 @@ fn hidden(read_us: f64, slice_us: f64, op_ratio: f64) -> LoadDrive {
 /// What a drive does when so many writes a second are asked for, measured with another seed.
 fn measured(drive: &LoadDrive, asked: f64, expected: f64) -> MeasuredLoad {
     let load = MeasuredLoad {
-        asked_per_second: asked,
+        asked_per_second: Some(asked),
         writes_per_second: expected,
-        reads: LatencyTimes::default(),
-        writes: LatencyTimes::default(),
+        ..MeasuredLoad::default()
     };
     let seed = 2;
     let done = LoadQuestion { seed, ..question(Vec::new()) }.simulate(drive, &load).unwrap();
@@ -75,5 +74,24 @@ fn times_of_a_hidden_drive_are_found_again() {
     for row in &fit.loads {
         let offs = [row.off.read_mean, row.off.read_p50, row.off.read_p99];
         assert!(offs.iter().all(|off| off.unwrap().abs() < 0.15), "{fit:#?}");
+    }
+}
+
+#[test]
+fn a_load_that_only_reads_takes_its_reads_alone() {
+    let drive = hidden(60.0, 150.0, 0.18);
+    for (queue_depth, most_us) in [(1, 73.0), (8, 110.0)] {
+        let load = MeasuredLoad {
+            reads_per_second: Some(10_000.0),
+            queue_depth: Some(queue_depth),
+            ..MeasuredLoad::default()
+        };
+        let done = question(Vec::new()).simulate(&drive, &load).unwrap();
+        // The command, the cells and the transfer; deeper, the others that wait for the same LUN.
+        let mean_us = done.reads.mean_us.unwrap();
+        assert!((71.0..most_us).contains(&mean_us), "{done:?}");
+        let by_little = f64::from(queue_depth) / (mean_us / 1e6);
+        assert!((done.reads_per_second / by_little - 1.0).abs() < 0.02, "{done:?}");
+        assert!(done.writes_per_second < 0.01 * done.reads_per_second, "{done:?}");
     }
 }
