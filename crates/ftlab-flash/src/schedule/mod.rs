@@ -32,6 +32,7 @@ use accounts::{Accounts, Doing};
 use channels::Channels;
 use elsewhere::{Elsewhere, Reader};
 use lookups::Lookups;
+pub use operation::ReadOrder;
 use operation::{Kind, Operation, Operations, Queues, Urgency};
 use std::collections::VecDeque;
 use under_way::UnderWay;
@@ -63,17 +64,6 @@ pub(crate) struct Schedule {
     complete: VecDeque<(u64, Owner)>,
     /// What operations of the host wait for, if somebody wants to know.
     accounts: Option<Box<Accounts>>,
-}
-
-/// When reads of the host come; only those that come first interrupt anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadOrder {
-    /// As their urgency is.
-    First,
-    /// With the host's programs.
-    Turn,
-    /// After all that waits for the LUN.
-    Last,
 }
 
 /// In nanoseconds.

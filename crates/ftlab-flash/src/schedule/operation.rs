@@ -2,7 +2,6 @@
 
 use crate::owner::Owner;
 use crate::parameters::GcPriority;
-use crate::schedule::ReadOrder;
 use std::ops::{Index, IndexMut};
 
 /// What an operation is, and for whom.
@@ -23,6 +22,17 @@ impl Kind {
     pub(super) fn is_program(self) -> bool {
         matches!(self, Self::HostProgram | Self::Program | Self::MapProgram)
     }
+}
+
+/// When reads of the host come; only those that come first interrupt anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadOrder {
+    /// As their urgency is.
+    First,
+    /// With the host's programs.
+    Turn,
+    /// After all that waits for the LUN.
+    Last,
 }
 
 /// How many degrees of urgency there are, and how many kinds.
