@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ftlab._command_line import printed, setting_words
 from ftlab._document import Document
 from ftlab._tables import data_frame
+from ftlab._text import Setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,7 @@ _Path = str | os.PathLike[str]
 class LatencyFit(Document):
     """The drive that explains latencies, and how far it is off: what ``ftlab fit --latency --json`` prints.
 
-    It is *fitted* to what was measured. How far it can be trusted elsewhere is told by loads that were left out.
+    It is *fitted* to what was measured. Loads that were left out tell how far it can be trusted elsewhere.
 
     Parameters
     ----------
@@ -134,15 +135,15 @@ def fit_latency(
     --------
     >>> import ftlab
     >>> with open("loads.csv", "w") as file:
-    ...     _ = file.write("depth,reads_per_s,writes_per_s,read_p50_us\\n1,9000,9000,70\\n")
+    ...     print("depth,reads_per_s,writes_per_s,read_p50_us", "1,9000,9000,70", sep=chr(10), file=file)
     >>> times = "tlc:unit=request,priority=read-first,write-buffer=1MiB"
     >>> fit = ftlab.fit_latency("loads.csv", timing=times, over_provisioning=0.15)
     >>> fit.to_arrow().num_rows
     2
     """
-    settings = {"name": name, "reads": reads, "depth": depth, "sequential": sequential, "random": random}
-    settings |= {"over_provisioning": over_provisioning, "timing": timing, "gc": gc}
-    settings |= {"seed": seed, "threads": threads}
+    settings: dict[str, Setting | None] = {"name": name, "reads": reads, "depth": depth}
+    settings |= {"sequential": sequential, "random": random, "over_provisioning": over_provisioning}
+    settings |= {"timing": timing, "gc": gc, "seed": seed, "threads": threads}
     paths = [files] if isinstance(files, str | os.PathLike) else list(files)
     words = [word for path in paths for word in ("--latency", os.fspath(path))]
     return LatencyFit(json.loads(printed("fit", [*words, *setting_words(settings), "--json", "--quiet"])))

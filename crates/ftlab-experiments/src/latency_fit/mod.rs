@@ -11,6 +11,7 @@
 
 mod answer;
 mod fio;
+mod inputs;
 mod measured;
 mod model;
 mod search;
