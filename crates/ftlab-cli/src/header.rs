@@ -200,6 +200,7 @@ fn time(timing: &TimingSummary, has_hosts: bool) -> String {
         ("gc-priority", "same"),
         ("suspend", "off"),
         ("suspend-slice-us", "0"),
+        ("cached-transfers", "off"),
         ("command-us", "0"),
         ("write-buffer", "off"),
         ("reads-when-full", "first"),

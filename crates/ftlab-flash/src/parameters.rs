@@ -121,6 +121,9 @@ ftlab_spec::parameters! {
         suspend_slice_us: f64 = 0.0, "suspend-slice-us" in 0.0..=1e6, from "our choice", of "chip";
         /// How often the same program or erase may be interrupted; 0 for any number of times.
         suspend_max: u32 = 0, "suspend-max", from "our choice", of "drive";
+        /// With priority=read-first: whether the page of the chip that a LUN programs next comes over the channel while it
+        /// still programs the one before (cache program). It is then programmed right after that.
+        cached_transfers: bool = false, "cached-transfers", from "ONFI, page cache program; off as papers count", of "drive";
     }
 }
 

@@ -194,7 +194,8 @@ fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
         arrivals, unit, write_buffer, slots, weights, by, reads_when_full, ..
     } = parameters;
     let LunOrder { priority } = &parameters.order;
-    let LunChoice { gc_priority, suspend, suspend_slice_us, .. } = &parameters.choice;
+    let LunChoice { gc_priority, suspend, suspend_slice_us, cached_transfers, .. } =
+        &parameters.choice;
     let ChipTimes { read_us, program_us, .. } = &parameters.times;
     let PageKinds { page_types, read_retries, pe_cycles, .. } = &parameters.pages;
     let places = [read_us.places(), program_us.places()];
@@ -230,6 +231,8 @@ fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
         ("gc-priority", gc_priority.to_string(), by_choice)
     } else if *suspend != Suspend::Off && *priority != Priority::ReadFirst {
         ("suspend", suspend.to_string(), by_choice)
+    } else if *cached_transfers && *priority != Priority::ReadFirst {
+        ("cached-transfers", cached_transfers.print(), by_choice)
     } else if *suspend_slice_us > 0.0 && *suspend == Suspend::Off {
         let by_suspension = "of use where nothing is interrupted; add suspend=both";
         ("suspend-slice-us", suspend_slice_us.to_string(), by_suspension)
@@ -348,6 +351,7 @@ mod tests {
             ("slc:command-us=5", "command-us=5 is not possible for single page writes"),
             ("slc:command-us=-1,unit=request", "command-us=-1 is not a number in"),
             ("slc:unit=request,priority=read-first,suspend-slice-us=9", "add suspend=both"),
+            ("slc:unit=request,cached-transfers=on", "add priority=read-first"),
             (
                 "slc:unit=request,priority=read-first,reads-when-full=turn",
                 "add priority=read-first and write-buffer=8MiB",

@@ -17,6 +17,8 @@ struct Channel {
     out: VecDeque<u32>,
     /// LUNs that have a page to program.
     in_: VecDeque<u32>,
+    /// LUNs that have a page to program after the one that they program.
+    ahead: VecDeque<u32>,
 }
 
 impl Channels {
@@ -55,6 +57,14 @@ impl Channels {
 
     pub(super) fn await_in(&mut self, channel: usize, lun: usize) {
         self.all[channel].in_.push_back(lun as u32);
+    }
+
+    pub(super) fn await_ahead(&mut self, channel: usize, lun: usize) {
+        self.all[channel].ahead.push_back(lun as u32);
+    }
+
+    pub(super) fn next_ahead(&mut self, channel: usize) -> Option<usize> {
+        self.all[channel].ahead.pop_front().map(|lun| lun as usize)
     }
 
     pub(super) fn next_out(&mut self, channel: usize) -> Option<usize> {

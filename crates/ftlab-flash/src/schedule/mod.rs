@@ -5,6 +5,9 @@
 //! began, but for a read of the host if programs or erases may be suspended. While the channel is taken, a LUN
 //! whose most urgent operation is a program waits for it, and takes a read that comes meanwhile.
 //!
+//! With cached transfers, pages that a LUN programs next pass over the channel while it programs, if it is the turn of a
+//! program: as many as a page of the chip on all planes. They are programmed right after that, whatever comes meanwhile.
+//!
 //! What must not be overtaken is held back: a read by the program of its page, a program by the erase of its block,
 //! the program of a copyback by its read, an erase by the copybacks before it, a host write by the collection before
 //! it, and a page of the host by the pages of a map on flash that tell where it is. All of these were asked for
@@ -47,8 +50,11 @@ pub(crate) struct Schedule {
     urgency: Urgency,
     suspends: Suspends,
     luns: Vec<Lun>,
-    /// LUN -> when its present phase is over; after the last LUN, when the first read elsewhere is complete.
+    /// LUN -> when its present phase is over; after the last LUN, when the first read elsewhere is complete; and then for
+    /// each LUN, when a transfer ahead of its program is over.
     timers: Timers,
+    /// Pages that may come ahead of their program.
+    ahead_most: usize,
     channels: Channels,
     operations: Operations,
     /// Programs and erases that are not complete.
@@ -94,6 +100,11 @@ struct Lun {
     present: u32,
     /// What was interrupted.
     suspended: Option<u32>,
+    /// Programs whose pages have come over the channel, or, of the last one, are coming.
+    ahead: VecDeque<u32>,
+    is_coming: bool,
+    /// Whether it waits for its channel for such a page.
+    asks_ahead: bool,
     /// Whether it waits for its channel to program a page.
     asks_channel: bool,
     /// Since when it is not at rest.
@@ -131,12 +142,19 @@ impl Schedule {
             suspend_us,
             suspend_slice_us,
             suspend_max: times_max,
+            cached_transfers,
         } = parameters.choice;
+        let of_chip = parameters.pages.flash_page.pages(geometry.page_bytes());
+        let of_chip = of_chip.saturating_mul(parameters.pages.planes) as usize;
+        let is_cached = cached_transfers && parameters.times.transfer_us > 0.0;
         let lun = Lun {
             queues: Queues::default(),
             phase: Phase::Rest,
             present: 0,
             suspended: None,
+            ahead: VecDeque::new(),
+            is_coming: false,
+            asks_ahead: false,
             asks_channel: false,
             busy_since: 0,
             busy_ns: 0,
@@ -161,6 +179,7 @@ impl Schedule {
             },
             luns: vec![lun; count as usize],
             timers: Timers::new(count as usize),
+            ahead_most: if is_cached { of_chip } else { 0 },
             channels: Channels::new(parameters.times.channels, count),
             operations: Operations::default(),
             under_way: UnderWay::new(geometry, striping.luns_of(BlockId(0)).len() as u32),
@@ -447,8 +466,11 @@ impl Schedule {
                 return None;
             }
             self.now = time;
-            if lun == self.luns.len() {
-                self.end_elsewhere();
+            if lun >= self.luns.len() {
+                match lun - self.luns.len() {
+                    0 => self.end_elsewhere(),
+                    after => self.end_ahead(after - 1),
+                }
                 continue;
             }
             self.end_phase(lun);
@@ -477,12 +499,17 @@ impl Schedule {
             self.begin_next(number);
         } else if kind == Kind::HostRead {
             self.suspend(number);
+        } else if kind.is_program() {
+            self.transfer_ahead(number);
         }
     }
 
     /// A LUN at rest takes what is most urgent, if that can begin.
     fn begin_next(&mut self, number: usize) {
         let lun = &self.luns[number];
+        if lun.suspended.is_none() && !lun.ahead.is_empty() {
+            return self.begin_ahead(number);
+        }
         let first = lun.queues.first();
         let next = match (lun.suspended, first) {
             (Some(suspended), Some(first)) if self.may_precede(first, suspended) => first,
@@ -528,6 +555,68 @@ impl Schedule {
         let lun = &mut self.luns[number];
         (lun.suspended, lun.present) = (None, suspended);
         self.begin_phase(number, Phase::Work, self.operations[suspended].left_ns);
+        self.transfer_ahead(number);
+    }
+
+    /// While a LUN programs, the page that it programs next may come over the channel.
+    fn transfer_ahead(&mut self, number: usize) {
+        let lun = &self.luns[number];
+        if lun.ahead.len() >= self.ahead_most || lun.is_coming || lun.phase != Phase::Work {
+            return;
+        }
+        let is_next = |id: &u32| self.operations[*id].kind.is_program();
+        let Some(next) = lun.queues.first().filter(is_next) else { return };
+        if !is_next(&lun.present) {
+            return;
+        }
+        let channel = self.channels.of(number);
+        if !self.channels.take(channel) {
+            if !std::mem::replace(&mut self.luns[number].asks_ahead, true) {
+                self.channels.await_ahead(channel, number);
+            }
+            return;
+        }
+        self.luns[number].queues.pop(&self.operations);
+        self.account_ahead(number, next);
+        let queued_ns = self.operations[next].queued_ns(self.now);
+        let lun = &mut self.luns[number];
+        lun.queued_ns += queued_ns;
+        lun.transfers += 1;
+        lun.ahead.push_back(next);
+        lun.is_coming = true;
+        self.timers.set(self.luns.len() + 1 + number, self.now + self.times.transfer);
+    }
+
+    /// A page has come over the channel ahead of its program.
+    fn end_ahead(&mut self, number: usize) {
+        self.timers.set(self.luns.len() + 1 + number, NEVER);
+        self.luns[number].is_coming = false;
+        if let Some(&id) = self.luns[number].ahead.back() {
+            self.account_waits_ahead(number, id);
+        }
+        self.pass_on_channel(number);
+        self.transfer_ahead(number);
+    }
+
+    /// A LUN at rest programs the first page that came ahead, or awaits it.
+    fn begin_ahead(&mut self, number: usize) {
+        let Some(id) = self.luns[number].ahead.pop_front() else { return };
+        self.luns[number].present = id;
+        // The last one may still be coming.
+        if self.luns[number].is_coming && self.luns[number].ahead.is_empty() {
+            let coming = self.luns.len() + 1 + number;
+            let end = self.timers.get(coming);
+            self.timers.set(coming, NEVER);
+            self.account_pass(number);
+            self.accounts.iter_mut().for_each(|it| it.occupy(number, self.now));
+            let lun = &mut self.luns[number];
+            (lun.is_coming, lun.phase, lun.busy_since) = (false, Phase::In, self.now);
+            return self.timers.set(number, end);
+        }
+        self.account_begun(number, id);
+        self.begin_phase(number, Phase::Work, self.operations[id].left_ns);
+        self.suspend(number);
+        self.transfer_ahead(number);
     }
 
     fn begin_phase(&mut self, number: usize, phase: Phase, time: u64) {
@@ -613,6 +702,7 @@ impl Schedule {
                 self.begin_phase(number, Phase::Work, left_ns);
                 self.pass_on_channel(number);
                 self.suspend(number);
+                self.transfer_ahead(number);
             }
             Phase::Suspending => {
                 self.rest(number);
@@ -632,11 +722,16 @@ impl Schedule {
             return self.begin_phase(waiting, Phase::Out, self.times.transfer);
         }
         while !self.channels.is_taken(channel) {
-            let Some(waiting) = self.channels.next_in(channel) else { return };
+            let Some(waiting) = self.channels.next_in(channel) else { break };
             self.luns[waiting].asks_channel = false;
             if self.luns[waiting].phase == Phase::Rest {
                 self.begin_next(waiting);
             }
+        }
+        while !self.channels.is_taken(channel) {
+            let Some(waiting) = self.channels.next_ahead(channel) else { return };
+            self.luns[waiting].asks_ahead = false;
+            self.transfer_ahead(waiting);
         }
     }
 
@@ -738,6 +833,26 @@ impl Schedule {
         }
         let clocks = self.account_pass(number);
         self.accounts.iter_mut().for_each(|it| it.begin(id, &clocks, self.now));
+    }
+
+    /// The page of a program passes over the channel while its LUN programs another.
+    fn account_ahead(&mut self, number: usize, id: u32) {
+        let clocks = self.account_pass(number);
+        let operation = &self.operations[id];
+        let Some(accounts) = &mut self.accounts else { return };
+        accounts.take_channel(number, operation.kind, self.now);
+        if operation.owner != NOBODY {
+            accounts.begin(id, &clocks, self.now);
+        }
+    }
+
+    /// A page that came ahead waits for its LUN.
+    fn account_waits_ahead(&mut self, number: usize, id: u32) {
+        let clocks = self.account_pass(number);
+        let is_of_host = self.operations[id].owner != NOBODY;
+        if let Some(accounts) = self.accounts.as_mut().filter(|_| is_of_host) {
+            accounts.interrupt(id, clocks, self.now);
+        }
     }
 
     /// A LUN interrupts an operation, which works until then.

@@ -1,5 +1,6 @@
 //! Hosts over chips, with FTLs between them and without.
 
+mod cached;
 mod cells;
 mod drive;
 mod femu;

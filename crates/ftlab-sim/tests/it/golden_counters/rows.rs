@@ -274,6 +274,11 @@ const CHANGES: &[Change] = &[
     }),
     ("timing=slc", |of| of.timing = Some("slc".parse().unwrap())),
     ("timing=femu:unit=request", |of| of.timing = Some("femu:unit=request".parse().unwrap())),
+    ("timing=enterprise:cached-transfers=on", |of| {
+        let timing = "enterprise:unit=request,queue-depth=32,priority=read-first,suspend=both,suspend-slice-us=70,\
+                      page-types=one-shot,program-us=300/300/300,planes=2,write-buffer=1MiB,cached-transfers=on";
+        of.timing = Some(timing.parse().unwrap());
+    }),
 ];
 
 fn simulations() -> Vec<Row> {
