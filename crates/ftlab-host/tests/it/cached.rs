@@ -48,7 +48,7 @@ impl Twin<'_> {
 
     fn program_ns(&self, request: usize) -> u64 {
         let page = self.requests[request].1.unwrap();
-        if (page + 1) % self.at_once == 0 { PROGRAM_NS } else { 0 }
+        if (page + 1).is_multiple_of(self.at_once) { PROGRAM_NS } else { 0 }
     }
 
     /// Begins whatever can begin.
