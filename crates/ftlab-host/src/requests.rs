@@ -106,9 +106,10 @@ impl Requests {
     /// For a chip of this geometry.
     pub(crate) fn new(timing: &Timing, chip: &Chip, geometry: &Geometry) -> Self {
         let parameters = timing.parameters();
-        let luns = chip.luns();
+        let (luns, page_bytes) = (chip.luns(), geometry.page_bytes());
+        let programs_max = timing.programs_at_once(page_bytes) as usize;
         Self {
-            buffer: Buffer::new(parameters.write_buffer, geometry.page_bytes(), luns as usize),
+            buffer: Buffer::new(parameters.write_buffer, page_bytes, programs_max),
             idle: Idle::new(timing.has_slc_pages()),
             told: Vec::new(),
             transfer_ns: chip.transfer_ns(),

@@ -113,6 +113,14 @@ impl Timing {
         word_lines * pages.planes.saturating_mul(pages.flash_page.pages(page_bytes))
     }
 
+    /// Pages of the drive that keep all of its LUNs programming: what each programs at once, and what comes meanwhile.
+    pub(crate) fn programs_at_once(&self, page_bytes: u32) -> u32 {
+        let TimingParameters { choice, pages, .. } = &self.parameters;
+        let of_chip = pages.planes.saturating_mul(pages.flash_page.pages(page_bytes));
+        let ahead = if choice.cached_transfers { of_chip } else { 0 };
+        self.luns().saturating_mul(self.pages_at_once(page_bytes).saturating_add(ahead))
+    }
+
     /// Pages of an erase block of the drive, if it is made of blocks of the chip.
     pub fn pages_per_block(&self, page_bytes: u32) -> u32 {
         self.pages_per_lun(page_bytes).saturating_mul(self.luns_of_block())

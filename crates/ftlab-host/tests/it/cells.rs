@@ -1,8 +1,8 @@
 //! Closed forms of times that depend on the page: word lines, planes and retries, with every priority.
 
 use crate::drive::BareDrive;
-use ftlab_flash::{BlockId, Cause, Flash, Geometry, Lpn, Page, Ppn};
-use ftlab_host::{Arrival, HostOp, Timing};
+use ftlab_flash::{BlockId, Cause, Flash, Geometry, Hint, Lpn, Page, Ppn};
+use ftlab_host::{Arrival, BufferedWrite, HostOp, Step, Timing};
 
 const BLOCKS: u32 = 4;
 const PAGES_PER_BLOCK: u32 = 96;
@@ -35,6 +35,46 @@ fn mean_us(timed: &mut BareDrive, op: HostOp, block: u32) -> (f64, u64) {
 }
 
 const PRIORITIES: [&str; 3] = ["none", "femu", "read-first"];
+
+#[test]
+fn a_buffer_keeps_all_luns_programming_that_program_several_pages_at_once() {
+    const PAGES: u32 = BLOCKS * PAGES_PER_BLOCK;
+    for priority in PRIORITIES {
+        for (cached, held) in [("", 12.0), (",cached-transfers=on", 8.0)] {
+            if priority != "read-first" && !cached.is_empty() {
+                continue;
+            }
+            let mut timed = timed(&format!(
+                "slc:channels=4,program-us=100/100/100,page-types=one-shot,planes=2,flash-page=8KiB,transfer-us=20,\
+                 unit=request,queue-depth=64,write-buffer=1MiB,priority={priority}{cached}"
+            ));
+            timed.measure();
+            let mut next = 0;
+            let mut program = |timed: &mut BareDrive| {
+                timed.program(Ppn(next), Page::new(Lpn(next), &[]), Cause::Host.awaited()).unwrap();
+                next += 1;
+            };
+            for page in 0..PAGES {
+                while timed.begin_request(HostOp::Write, Arrival::Next) != Step::Arrived {
+                    program(&mut timed);
+                }
+                assert!(timed.buffer_write(BufferedWrite { lpn: Lpn(page), hint: Hint::NONE }));
+                timed.end_request();
+            }
+            while timed.empty_buffer().is_some() {
+                program(&mut timed);
+            }
+            // Each LUN programs twelve pages at once in 300 us, beside the transfers that hold it: at first all do.
+            let word_lines = f64::from(PAGES) / (4.0 * 12.0);
+            let expected = word_lines * (300.0 + 20.0 * held) + 20.0 * (12.0 - held);
+            let elapsed = timed.measured().elapsed_ns as f64 / 1e3;
+            assert!(
+                (elapsed / expected - 1.0).abs() < 0.02,
+                "{priority}{cached}: {elapsed}, {expected}"
+            );
+        }
+    }
+}
 
 #[test]
 fn one_at_a_time_a_word_line_takes_the_sum_of_its_pages_whichever_way() {
