@@ -188,6 +188,7 @@ impl Chip {
     #[inline]
     pub fn read_for_host(&mut self, from: Ppn) {
         let (owner, order, now) = (self.owner, self.read_order, self.now);
+        let from = self.schedule().map_or(from, |schedule| schedule.readable(from));
         self.luns.sense(from, Reader::Host { request: owner, now });
         let time_ns = self.luns.read_ns(from);
         self.work.host_reads_ns += time_ns;
@@ -629,6 +630,30 @@ mod tests {
             let waits = timed.chip().latest_waits().unwrap();
             assert_eq!((waits.get(cause), waits.total()), (begun, begun + 10_000), "{waits:?}");
         }
+    }
+
+    #[test]
+    fn a_page_that_is_moved_is_read_where_it_was_until_its_copy_is_there() {
+        let mut timed = timed(",priority=read-first");
+        timed.chip_mut().begin_to_choose();
+        // From the first LUN to the second: read until 10 us, programmed until 110.
+        let copy = Page::copy(Lpn(0), Ppn(0));
+        timed.program(Ppn(5), copy, Cause::Move.unawaited()).unwrap();
+        timed.chip_mut().pass_to(20_000);
+        timed.chip_mut().advance(20_000);
+        for (page, at, done) in [(5, 20_000, 30_000), (5, 120_000, 130_000)] {
+            timed.chip_mut().advance(at);
+            timed.chip_mut().pass_to(at);
+            timed.chip_mut().ask_for(1, None);
+            timed.chip_mut().read_for_host(Ppn(page));
+            assert_eq!(timed.chip_mut().advance(NEVER), Some((done, 1)));
+        }
+        // What is programmed there again waits for the copy, and so does who reads the page.
+        timed.program(Ppn(7), Page::copy(Lpn(0), Ppn(0)), Cause::Move.unawaited()).unwrap();
+        timed.erase(BlockId(0), Cause::Move.unawaited()).unwrap();
+        timed.program(Ppn(0), Page::new(Lpn(1), &[]), Cause::Host.unawaited()).unwrap();
+        timed.chip_mut().read_for_host(Ppn(7));
+        assert_eq!(timed.chip_mut().advance(NEVER), Some((250_000, 1)));
     }
 
     #[test]

@@ -321,7 +321,7 @@ mod tests {
         slow.drive.slc_cache = Some("size=1MiB".parse().unwrap());
         slow.faults = Some("program=0.001".parse().unwrap());
         let versions = identity(&slow).of_run(&"2r++".parse().unwrap()).unwrap().versions;
-        assert!(versions.contains("clock 2, faults 1, slc-cache 1"), "{versions}");
+        assert!(versions.contains("clock 3, faults 1, slc-cache 1"), "{versions}");
         assert_ne!(own.of_workload(), identity(&slow).of_workload());
     }
 }

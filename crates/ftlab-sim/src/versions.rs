@@ -16,7 +16,7 @@ pub(crate) type Version = (&'static str, u32);
 pub(crate) const SIMULATION: Version = ("simulation", 1);
 
 /// What operations of the flash take, and who waits for whom.
-pub(crate) const CLOCK: Version = ("clock", 2);
+pub(crate) const CLOCK: Version = ("clock", 3);
 
 /// Which operations fail.
 pub(crate) const FAULTS: Version = ("faults", 1);

@@ -8,7 +8,8 @@
 //! With cached transfers, pages that a LUN programs next pass over the channel while it programs, if it is the turn of a
 //! program: as many as a page of the chip on all planes. They are programmed right after that, whatever comes meanwhile.
 //!
-//! What must not be overtaken is held back: a read by the program of its page, a program by the erase of its block,
+//! What must not be overtaken is held back: a read by the program of its page, unless that is a copy (it then reads
+//! where the page was), a program by the erase of its block,
 //! the program of a copyback by its read, an erase by the copybacks before it, a host write by the collection before
 //! it, and a page of the host by the pages of a map on flash that tell where it is. All of these were asked for
 //! earlier, so nothing waits for itself. The pages of a block may change places among the programs that are due at the
@@ -63,6 +64,8 @@ pub(crate) struct Schedule {
     collected: Gate<u32>,
     /// Copybacks.
     moved: Gate<u32>,
+    /// Operation -> the page that it moves, if it is the program of a copyback.
+    moves: Vec<Ppn>,
     lookups: Lookups,
     units: Units,
     elsewhere: Elsewhere,
@@ -185,6 +188,7 @@ impl Schedule {
             under_way: UnderWay::new(geometry, striping.luns_of(BlockId(0)).len() as u32),
             collected: Gate::default(),
             moved: Gate::default(),
+            moves: Vec::new(),
             lookups: Lookups::default(),
             units: Units::default(),
             elsewhere: Elsewhere::default(),
@@ -252,6 +256,18 @@ impl Schedule {
         self.operations[read].order = order;
         self.await_map(read);
         self.ask(read);
+    }
+
+    /// Where the host reads a page: of one that is being moved, where it was, since a map changes when its copy is
+    /// programmed. There, nothing else may be asked for meanwhile.
+    #[inline]
+    pub(crate) fn readable(&self, page: Ppn) -> Ppn {
+        let Some(program) = self.under_way.program(page.0) else { return page };
+        if !self.operations[program].is_moved {
+            return page;
+        }
+        let before = self.moves[program as usize];
+        if self.under_way.program(before.0).is_some() { page } else { before }
     }
 
     /// A page of a map is read, which tells where a page of the host is.
@@ -423,6 +439,10 @@ impl Schedule {
         let program = self.add_program(Kind::Program, to, times_ns[1], NOBODY);
         self.operations.follow(program, read);
         self.operations.mark_moved(program, self.moved.enter());
+        if program as usize >= self.moves.len() {
+            self.moves.resize(program as usize + 1, from);
+        }
+        self.moves[program as usize] = from;
         if is_awaited {
             self.operations.mark_collected(program, self.collected.enter());
             self.account_move();
