@@ -527,7 +527,7 @@ impl Schedule {
     /// A LUN at rest takes what is most urgent, if that can begin.
     fn begin_next(&mut self, number: usize) {
         let lun = &self.luns[number];
-        if lun.suspended.is_none() && !lun.ahead.is_empty() {
+        if self.ahead_most > 0 && lun.suspended.is_none() && !lun.ahead.is_empty() {
             return self.begin_ahead(number);
         }
         let first = lun.queues.first();
@@ -579,7 +579,14 @@ impl Schedule {
     }
 
     /// While a LUN programs, the page that it programs next may come over the channel.
+    #[inline]
     fn transfer_ahead(&mut self, number: usize) {
+        if self.ahead_most > 0 {
+            self.begin_transfer_ahead(number);
+        }
+    }
+
+    fn begin_transfer_ahead(&mut self, number: usize) {
         let lun = &self.luns[number];
         if lun.ahead.len() >= self.ahead_most || lun.is_coming || lun.phase != Phase::Work {
             return;
