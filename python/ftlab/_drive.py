@@ -61,9 +61,9 @@ class Drive:
         come on top of `op`.
     mapping : str, default "full"
         Where page-mapped FTLs keep which page lies where: full, in memory; iu:size=SIZE, in memory by units
-        of several pages; dftl:cache=SIZE, s-ftl, cdftl, tpftl or leaftl, in translation pages on flash, which
-        take from `op`, and in part in memory. ``ftlab run`` runs every FTL with each of several, after
-        commas.
+        of several pages; dftl:cache=SIZE, s-ftl, cdftl, tpftl, leaftl or learnedftl, in translation pages on
+        flash, which take from `op`, and in part in memory. ``ftlab run`` runs every FTL with each of several,
+        after commas.
 
     See Also
     --------

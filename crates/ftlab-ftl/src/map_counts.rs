@@ -14,6 +14,10 @@ pub struct MapCounts {
     pub read_lookups: u64,
     /// Of these, those whose place was in memory.
     pub read_hits: u64,
+    /// Pages to read whose place a model told, and whose entry was not in memory.
+    pub told: u64,
+    /// Pages to read that had to wait for their translation page to be read from flash.
+    pub double_reads: u64,
     /// Translation pages read to look up a page.
     pub loads: u64,
     /// Translation pages read to change a part of them.
@@ -62,6 +66,8 @@ state!(MapCounts {
     rewrites,
     kept_trims,
     mispredicted,
+    told,
+    double_reads,
     segments,
     segment_bytes,
     learned,
@@ -104,6 +110,8 @@ impl MapCounts {
             write_hits: self.write_hits - before.write_hits,
             read_lookups: self.read_lookups - before.read_lookups,
             read_hits: self.read_hits - before.read_hits,
+            told: self.told - before.told,
+            double_reads: self.double_reads - before.double_reads,
             loads: self.loads - before.loads,
             update_reads: self.update_reads - before.update_reads,
             host_reads: self.host_reads - before.host_reads,

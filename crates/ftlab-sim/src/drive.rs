@@ -157,8 +157,8 @@ options! { DRIVE_OPTIONS of DriveOptions: under "Drive" {
             "The SLC cache, with every option; none if there is none. Its blocks come on top of `blocks`."
             => |drive| drive.slc_cache.map(|cache| cache.to_string());
         /// Where page-mapped FTLs keep which page lies where: full, in memory; iu:size=SIZE, in memory by units of several
-        /// pages; dftl:cache=SIZE, s-ftl, cdftl, tpftl or leaftl, in translation pages on flash, which take from --op, and
-        /// in part in memory. `ftlab run` runs every FTL with each of several, after commas.
+        /// pages; dftl:cache=SIZE, s-ftl, cdftl, tpftl, leaftl or learnedftl, in translation pages on flash, which take
+        /// from --op, and in part in memory. `ftlab run` runs every FTL with each of several, after commas.
         mapping: by_text::<Mappings>, "NAME[:KEY=VALUE,...]" = "full" => |drive, mapping| drive.mapping = mapping;
         files "Where the map is: full, in memory; or on flash, such as dftl:cache=2MiB.";
         python "str";

@@ -121,6 +121,32 @@ facts! {
             sweep(612, "map-read-hits", "share of pages to read whose entry of the map was in memory"),
             frame(433, "map_read_hit_share"),
         ];
+        /// Pages to read that had to wait for their translation page to be read from flash, and for what that takes.
+        @ #[serde(default)] #[schemars(!default)]
+        double_reads: u64 = Count, "pages", from "the FTL" [
+            report(Runs, 165, "double reads", "Pages to read whose translation page was read from flash before", Nonzero),
+            sweep(614, "double-reads", "pages to read whose translation page was read from flash before"),
+            frame(442, "map_double_reads"),
+        ];
+        /// The share of these in the pages to read that were looked up.
+        @ #[serde(default)] #[schemars(!default)]
+        double_read_share: f64 = Ratio(5), "", from "the FTL" [
+            sweep(615, "double-read-share", "share of pages to read whose translation page was read from flash before"),
+            frame(443, "map_double_read_share"),
+        ];
+        /// Pages to read whose place a model told, and whose entry was not in memory.
+        @ #[serde(default)] #[schemars(!default)]
+        told: u64 = Count, "pages", from "the FTL" [
+            report(Runs, 167, "told by models", "Pages to read whose place a model told", Nonzero),
+            frame(444, "map_told"),
+        ];
+        /// The share of these in the pages to read that were looked up.
+        @ #[serde(default)] #[schemars(!default)]
+        told_share: f64 = Ratio(5), "", from "the FTL" [
+            table(Map, 13, "told by\nmodels", Nonzero),
+            sweep(616, "told-share", "share of pages to read whose place a model told"),
+            frame(445, "map_told_share"),
+        ];
         /// Pages read in vain since a learned map said that another page is there.
         @ #[serde(default)] #[schemars(!default)]
         mispredicted: u64 = Count, "pages", from "the FTL" [
@@ -197,6 +223,10 @@ impl MapResult {
             rewrites: map.rewrites,
             kept_trims: map.kept_trims,
             rewrites_per_write: per_write(map.rewrites),
+            double_reads: map.double_reads,
+            double_read_share: map.double_reads as f64 / map.read_lookups.max(1) as f64,
+            told: map.told,
+            told_share: map.told as f64 / map.read_lookups.max(1) as f64,
             mispredicted: map.mispredicted,
             mispredicted_share: map.mispredicted as f64
                 / (map.read_lookups + map.write_lookups).max(1) as f64,

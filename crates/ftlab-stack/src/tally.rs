@@ -131,6 +131,7 @@ mod tests {
         for (text, config) in [
             ("dftl:cache=4KiB,entry-bytes=32", levelled),
             ("leaftl:cache=8KiB,gamma=4,buffer=64", levelled),
+            ("learnedftl:cache=8KiB", levelled),
             ("iu:size=16KiB", drive),
         ] {
             let mapping: Mapping = text.parse().unwrap();

@@ -57,6 +57,7 @@ const SHIPPED: &[Shipped] = shipped![
     "dftl/response",
     "tpftl/cache",
     "leaftl/segments",
+    "learnedftl/double-reads",
     "ssd-iq/2r",
     "real/fio-a",
     "real/fio-b",

@@ -3,6 +3,7 @@
 //! Each is one file, or a folder with one `policy.rs`, under the contracts of
 //! [`page::policy`](crate::page::policy); it presents itself as [`page::entry`](crate::page::entry) says.
 
+pub mod address_groups;
 pub mod dogi;
 pub mod fk;
 pub mod groups;

@@ -14,6 +14,8 @@ pub(crate) enum Found {
     InPage,
     /// In its translation page on flash.
     Nowhere,
+    /// Not in memory, where a model tells the place all the same.
+    Told,
 }
 
 /// A translation page that has to be written, since changed entries of it leave memory.
@@ -57,6 +59,11 @@ pub(crate) trait Map: Send + State {
     /// where its entry is.
     fn look_up(&mut self, lpn: Lpn, following: u32) -> Found;
 
+    /// The same of a page to read, whose place may be told by a model.
+    fn look_up_to_read(&mut self, lpn: Lpn, following: u32) -> Found {
+        self.look_up(lpn, following)
+    }
+
     /// Drops entries until there is room for those that come with `lpn`, or until some that changed have to be written
     /// back. It is asked again until it returns none.
     fn make_room(&mut self, lpn: Lpn, places: &Places<'_>) -> Option<WriteBack>;
@@ -88,6 +95,17 @@ pub(crate) trait Map: Send + State {
         true
     }
 
+    /// Whether it has models of translation pages, which are trained.
+    fn trains(&self) -> bool {
+        false
+    }
+
+    /// All entries of a translation page are at hand, since it is about to be written after a collection.
+    fn train(&mut self, _page: u32, _places: &Places<'_>) {}
+
+    /// The host wrote `lpn`, which is at `place`.
+    fn wrote(&mut self, _lpn: Lpn, _place: Ppn) {}
+
     /// How much is learned.
     fn learned(&self) -> Learned {
         Learned::default()
@@ -118,6 +136,11 @@ pub(super) trait OnFlash: Parameters + Copy {
 
     /// Translation pages that the memory has to be as large as.
     const PAGES_MIN: u64 = 1;
+
+    /// Bytes of memory that it needs beside, with this many translation pages of so many entries.
+    fn models(&self, _map_pages: u32, _entries_per_page: u32) -> u64 {
+        0
+    }
 
     /// Whether pages that were written wait in memory.
     fn has_buffer(&self) -> bool {

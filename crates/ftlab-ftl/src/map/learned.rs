@@ -23,7 +23,7 @@ pub(super) const GROUP_PAGES: u32 = 256;
 const SEGMENT_BYTES: u32 = 8;
 
 /// The slope of a line with as many flash pages as pages: the greatest.
-const ONE: i64 = 1 << 15;
+pub(super) const ONE: i64 = 1 << 15;
 
 /// A line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Segment {
 }
 
 /// Flash pages after `by` pages, rounded.
-fn line(slope: i64, by: i64) -> i64 {
+pub(super) fn line(slope: i64, by: i64) -> i64 {
     (slope * by + ONE / 2).div_euclid(ONE)
 }
 
@@ -142,15 +142,15 @@ fn exact(points: &[(u8, u32)]) -> usize {
 }
 
 /// How many of the points from the first on a line through that meets up to `bound`, and its slope.
-fn within(points: &[(u8, u32)], bound: u32) -> (usize, i64) {
+pub(super) fn within<P: Copy + Into<u32>>(points: &[(P, u32)], bound: u32) -> (usize, i64) {
     let (mut least, mut most, mut taken) = (0, ONE, 1);
     let (first, base) = points[0];
     for pair in points.windows(2) {
         let (page, place) = pair[1];
-        if page <= pair[0].0 {
+        if page.into() <= pair[0].0.into() {
             break;
         }
-        let by = i64::from(page - first);
+        let by = i64::from(page.into() - first.into());
         let off = i64::from(place) - i64::from(base);
         let [low, high] = [off - i64::from(bound), off + i64::from(bound) + 1];
         let at_least = (low * ONE - ONE / 2 + by - 1).div_euclid(by);

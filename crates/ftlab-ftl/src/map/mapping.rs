@@ -4,6 +4,7 @@ use crate::map::cdftl::CdftlParameters;
 use crate::map::contract::{Map, OnFlash};
 use crate::map::dftl::DftlParameters;
 use crate::map::leaftl::LeaftlParameters;
+use crate::map::learnedftl::LearnedftlParameters;
 use crate::map::sftl::SftlParameters;
 use crate::map::tpftl::TpftlParameters;
 use crate::map::units::UnitPages;
@@ -55,6 +56,7 @@ enum Kept {
     Sftl(SftlParameters),
     Tpftl(TpftlParameters),
     Leaftl(LeaftlParameters),
+    Learnedftl(LearnedftlParameters),
 }
 
 /// The same of any map on flash, with its parameters; none of one in memory.
@@ -67,6 +69,7 @@ macro_rules! on_flash {
             Kept::Sftl($of) => Some($of_any),
             Kept::Tpftl($of) => Some($of_any),
             Kept::Leaftl($of) => Some($of_any),
+            Kept::Learnedftl($of) => Some($of_any),
         }
     };
 }
@@ -196,6 +199,17 @@ impl Mapping {
         let Some(cache) = on_flash!(&mut kept, map => *map.cache()) else { return Ok(config) };
         let (engine_page, units) = (config.geometry.page_bytes(), self.unit.is_some());
         let pages = on_flash!(&self.kept, map => pages_min(map)).unwrap_or(0);
+        let entries = Self::entries_per_page(engine_page);
+        let map_pages = config.logical_pages.div_ceil(entries);
+        let models = on_flash!(&self.kept, map => map.models(map_pages, entries)).unwrap_or(0);
+        if models > 0 && cache.0 < models + u64::from(engine_page) {
+            let least = ByteSize((models + u64::from(engine_page)).next_multiple_of(1 << 10));
+            let expects = format!(
+                "a size of at least one translation page of {engine_page} bytes and {models} bytes of models; \
+                 give cache={least}"
+            );
+            return Err(self.refuse("cache", &cache.to_string(), expects));
+        }
         if cache.0 < pages * u64::from(engine_page) {
             let of_unit = if units { ", which has the size of a unit" } else { "" };
             let expects = format!(
@@ -212,7 +226,6 @@ impl Mapping {
             return Err(self.refuse(HOST[0], &size.to_string(), expects));
         }
         debug_assert!(engine_page >= page_bytes);
-        let map_pages = config.logical_pages.div_ceil(Self::entries_per_page(engine_page));
         Ok(DriveConfig { map_pages, ..config })
     }
 
@@ -269,6 +282,7 @@ impl FromStr for Mapping {
             SftlParameters::NAME => Kept::Sftl(of(&spec)?),
             TpftlParameters::NAME => Kept::Tpftl(of(&spec)?),
             LeaftlParameters::NAME => Kept::Leaftl(of(&spec)?),
+            LearnedftlParameters::NAME => Kept::Learnedftl(of(&spec)?),
             _ => {
                 let known = [
                     "full",
@@ -278,6 +292,7 @@ impl FromStr for Mapping {
                     CdftlParameters::NAME,
                     TpftlParameters::NAME,
                     LeaftlParameters::NAME,
+                    LearnedftlParameters::NAME,
                 ];
                 return Err(SpecError::UnknownName {
                     kind: "mapping",
@@ -369,6 +384,7 @@ mod tests {
             "s-ftl:cache=2MiB,few=8,hmb=64MiB",
             "dftl:cache=2MiB,unit=64KiB,hmb=1MiB,hmb-us=0.5",
             "leaftl:cache=2MiB,gamma=4,buffer=1",
+            "learnedftl:cache=2MiB,pieces=4",
         ] {
             let mapping: Mapping = text.parse().unwrap();
             assert_eq!(mapping.to_string().parse::<Mapping>().unwrap(), mapping, "{text}");
@@ -414,6 +430,7 @@ mod tests {
             ("leaftl:cache=1MiB,gamma=65", "gamma=65 is not"),
             ("leaftl:cache=1MiB,buffer=0", "buffer=0 is not"),
             ("leaftl:cache=1MiB,compaction=0", "compaction=0 is not"),
+            ("learnedftl:cache=1MiB,pieces=0", "pieces=0 is not"),
             ("full:cache=1MiB", "full has no parameter \"cache\""),
             ("full:unit=16KiB", "full has no parameter \"unit\""),
             ("dtfl:cache=1MiB", "did you mean \"dftl\"?"),
@@ -425,6 +442,7 @@ mod tests {
             ("dftl:cache=2KiB", "at least one translation page of 4096 bytes; give"),
             ("dftl:cache=8KiB,unit=16KiB", "16384 bytes, which has the size of a unit; give"),
             ("dftl:cache=4KiB,hmb=2KiB", "hmb=2KiB is not at least one translation page of 4096"),
+            ("learnedftl:cache=4KiB", "4096 bytes and 192 bytes of models; give cache=5KiB"),
             ("cdftl:cache=4KiB", "at least two translation pages of 4096 bytes; give"),
             ("iu:size=4KiB", "size=4KiB is not several pages of 4096 bytes"),
             ("iu:size=2KiB", "size=2KiB is not several pages"),

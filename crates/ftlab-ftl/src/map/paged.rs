@@ -52,6 +52,8 @@ pub(crate) struct PagedMap<F, O> {
     waiting: Option<Waiting>,
     /// Pages of a block of the engine, if the map learns places.
     learns: Option<u32>,
+    /// Whether the map has models of translation pages.
+    trains: bool,
     points: Vec<Point>,
     /// Moved pages and translation pages of a victim, kept for their memory.
     moved: Vec<u32>,
@@ -87,6 +89,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         let learns = buffer.map(|_| geometry.pages_per_block());
         let waiting = buffer.filter(|pages| *pages > 1);
         let waiting = waiting.map(|pages| Waiting::new(pages, host_units));
+        let trains = map.as_ref().is_some_and(|map| map.trains());
         let watch = MapWatch::new(observer, units, [host_units, logical_pages], map.is_some());
         Ok(Self {
             ftl: PageMapped::new(policy, engine, UnitFlash::new(flash, units), watch)?,
@@ -104,6 +107,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             ahead: 0,
             waiting,
             learns,
+            trains,
             points: Vec::new(),
             moved: Vec::new(),
             pages: Vec::new(),
@@ -154,7 +158,11 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         self.written += pages;
         let is_there = self.map.change(Lpn(unit));
         debug_assert!(is_there, "unit {unit} was looked up");
-        self.settle()
+        self.settle()?;
+        if let Some(place) = self.ftl.flash_page(Lpn(unit)).filter(|_| self.trains) {
+            self.map.wrote(Lpn(unit), place);
+        }
+        Ok(())
     }
 
     /// Programs what waits in the order of addresses. What is of one translation page is learned together.
@@ -256,8 +264,15 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         purpose: Purpose,
     ) -> Result<bool, ErrorOf<Self>> {
         let found = self.map.look_up(lpn, following);
-        if found == Found::Here {
-            return Ok(true);
+        self.bring(lpn, found, purpose)
+    }
+
+    /// Brings the entry of unit `lpn` into memory, which was found there or not; whether it was.
+    fn bring(&mut self, lpn: Lpn, found: Found, purpose: Purpose) -> Result<bool, ErrorOf<Self>> {
+        match found {
+            Found::Here => return Ok(true),
+            Found::Told => return Ok(false),
+            Found::InPage | Found::Nowhere => {}
         }
         while let Some(written) = self.map.make_room(lpn, &|lpn| self.ftl.flash_page(lpn)) {
             self.counts.write_backs += 1;
@@ -323,6 +338,12 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         Ok(())
     }
 
+    /// The entries of a translation page are at hand, since it is about to be written.
+    fn train(&mut self, page: u32) {
+        let Self { map, ftl, .. } = self;
+        map.train(page, &|lpn| ftl.flash_page(lpn));
+    }
+
     /// Reads a translation page, if it has been written: whether it came from flash.
     fn read(&mut self, page: u32, purpose: Purpose) -> Result<bool, ErrorOf<Self>> {
         if self.host.as_mut().is_some_and(|host| host.touch(Lpn(page))) {
@@ -369,6 +390,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         pages.dedup();
         let settled = pages.iter().try_for_each(|page| {
             self.counts.move_updates += 1;
+            if self.trains {
+                self.train(*page);
+            }
             self.update(WriteBack::in_part(*page), UNAWAITED)
         });
         self.pages = pages;
@@ -436,9 +460,13 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
             return Ok(false);
         }
         let units = following.saturating_sub(self.units.pages - 1 - page);
-        let was_there = self.look_up(Lpn(unit), units.div_ceil(self.units.pages), AWAITED)?;
+        let found = self.map.look_up_to_read(Lpn(unit), units.div_ceil(self.units.pages));
+        let loads = self.counts.loads;
+        let was_there = self.bring(Lpn(unit), found, AWAITED)?;
         self.counts.read_lookups += 1;
         self.counts.read_hits += u64::from(was_there);
+        self.counts.told += u64::from(found == Found::Told);
+        self.counts.double_reads += self.counts.loads - loads;
         self.predict(Lpn(unit), AWAITED)?;
         Ok(true)
     }
@@ -601,6 +629,7 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
             ahead,
             waiting,
             learns: _,
+            trains: _,
             points: _,
             units: _,
             logical_pages: _,

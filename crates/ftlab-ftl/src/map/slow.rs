@@ -1,6 +1,7 @@
 //! What maps keep in memory, in the obvious way.
 
 use crate::map::cdftl::CdftlParameters;
+use crate::map::learnedftl::LearnedftlParameters;
 use crate::map::sftl::SftlParameters;
 use crate::map::tpftl::{NodeOrder, TpftlParameters};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -40,6 +41,25 @@ pub(super) trait Slow: std::fmt::Debug {
 
     /// Whether all changed entries of a translation page are written with one of them.
     fn writes_together(&self) -> bool;
+
+    /// Whether a model tells the place of a page.
+    fn tells(&self, _lpn: u32) -> bool {
+        false
+    }
+
+    /// A page is elsewhere.
+    fn forget(&mut self, _lpn: u32) {}
+
+    /// The host wrote a page.
+    fn wrote(&mut self, _lpn: u32, _place: usize) {}
+
+    /// A translation page is about to be written, because collection moved pages.
+    fn train(&mut self, _page: u32, _places: &SlowPlaces<'_>) {}
+
+    /// Pieces, bytes of models, and pages that they tell.
+    fn learned(&self) -> [u64; 3] {
+        [0; 3]
+    }
 }
 
 /// A single entry that leaves.
@@ -470,5 +490,141 @@ impl Slow for SlowSftl {
 
     fn writes_together(&self) -> bool {
         false
+    }
+}
+
+/// Entries by translation page, and models: of each piece, the pages that it tells.
+#[derive(Debug)]
+pub(super) struct SlowLearnedftl {
+    parameters: LearnedftlParameters,
+    entries: SlowTpftl,
+    models: BTreeMap<u32, Vec<BTreeSet<u32>>>,
+    /// What the host wrote last, one page after the other.
+    run: Vec<(u32, usize)>,
+}
+
+impl SlowLearnedftl {
+    pub(super) fn new(of: LearnedftlParameters, pages: u32, entries_per_page: u32) -> Self {
+        let of_entries = of.of_entries(pages, entries_per_page);
+        let entries = SlowTpftl::new(of_entries, pages, entries_per_page);
+        Self { parameters: of, entries, models: BTreeMap::new(), run: Vec::new() }
+    }
+}
+
+/// Whether some line from the first point on has all of them.
+fn is_on_a_line(points: &[(u32, usize)]) -> bool {
+    let unit = 1_i64 << 15;
+    let (page, place) = points[0];
+    let by = |point: &(u32, usize)| {
+        let [own, first] = [point.1, place].map(|place| i64::try_from(place).unwrap());
+        (i64::from(point.0 - page), own - first)
+    };
+    // The least slope at which a point is as far as it is, rounded.
+    let least = |point: &(u32, usize)| match by(point) {
+        (0, _) => 0,
+        (pages, places) => (places * unit - unit / 2).max(0).div_euclid(pages),
+    };
+    let slopes = points.iter().flat_map(|point| [least(point), least(point) + 1]);
+    slopes.filter(|slope| *slope <= unit).any(|slope| {
+        points.iter().map(by).all(|(pages, places)| {
+            let exactly = slope * pages;
+            let (low, high) = (places * unit - unit / 2, places * unit + unit / 2);
+            (low..high).contains(&exactly)
+        })
+    })
+}
+
+impl Slow for SlowLearnedftl {
+    fn look_up(&mut self, lpn: u32, following: u32, held: &Held) {
+        self.entries.look_up(lpn, following, held);
+    }
+
+    fn leaves(&mut self, lpn: u32, held: &Held, places: &SlowPlaces<'_>) -> Option<Leaving> {
+        self.entries.leaves(lpn, held, places)
+    }
+
+    fn comes(&mut self, lpn: u32, held: &Held) -> Vec<u32> {
+        self.entries.comes(lpn, held)
+    }
+
+    fn writes_together(&self) -> bool {
+        self.entries.writes_together()
+    }
+
+    fn tells(&self, lpn: u32) -> bool {
+        self.models.values().flatten().any(|piece| piece.contains(&lpn))
+    }
+
+    fn forget(&mut self, lpn: u32) {
+        for piece in self.models.values_mut().flatten() {
+            piece.remove(&lpn);
+        }
+        if self.run.iter().any(|(page, _)| *page == lpn) {
+            self.run.clear();
+        }
+    }
+
+    fn wrote(&mut self, lpn: u32, place: usize) {
+        let page = self.entries.node(lpn);
+        if self.run.last().is_none_or(|(before, at)| {
+            (before + 1, at + 1) != (lpn, place) || self.entries.node(*before) != page
+        }) {
+            self.run.clear();
+        }
+        self.run.push((lpn, place));
+        let run: BTreeSet<u32> = self.run.iter().map(|(page, _)| *page).collect();
+        if run.len() < 2 {
+            return;
+        }
+        let (first, last) = (self.run[0].0, lpn);
+        let mut pieces = vec![run.clone()];
+        for piece in self.models.entry(page).or_default() {
+            pieces.push(piece.range(..first).copied().collect());
+            pieces.push(piece.range(last + 1..).copied().collect());
+        }
+        pieces.retain(|piece| !piece.is_empty());
+        while pieces.len() > self.parameters.pieces as usize {
+            let goes =
+                pieces.iter().min_by_key(|piece| (piece.len(), **piece != run, piece.first()));
+            let goes = goes.unwrap().clone();
+            if goes == run {
+                return;
+            }
+            pieces.retain(|piece| *piece != goes);
+        }
+        pieces.sort();
+        self.models.insert(page, pieces);
+    }
+
+    fn train(&mut self, page: u32, places: &SlowPlaces<'_>) {
+        let first = page * self.entries.entries_per_page;
+        let end = (first + self.entries.entries_per_page).min(self.entries.pages);
+        let points: Vec<_> =
+            (first..end).filter_map(|lpn| places(lpn).map(|place| (lpn, place))).collect();
+        let mut runs: Vec<Vec<(u32, usize)>> = Vec::new();
+        for point in points {
+            let longer = runs.last().map(|run| [&run[..], &[point]].concat());
+            match longer.filter(|longer| is_on_a_line(longer)) {
+                Some(longer) => *runs.last_mut().unwrap() = longer,
+                None => runs.push(vec![point]),
+            }
+        }
+        runs.sort_by_key(|run| (std::cmp::Reverse(run.len()), run[0]));
+        runs.truncate(self.parameters.pieces as usize);
+        let mut pieces: Vec<BTreeSet<u32>> =
+            runs.into_iter().map(|run| run.into_iter().map(|(page, _)| page).collect()).collect();
+        pieces.sort();
+        let told = |pieces: &[BTreeSet<u32>]| pieces.iter().map(BTreeSet::len).sum::<usize>();
+        if told(&pieces) > self.models.get(&page).map_or(0, |old| told(old)) {
+            self.models.insert(page, pieces);
+        }
+    }
+
+    fn learned(&self) -> [u64; 3] {
+        let entries = self.entries.entries_per_page;
+        let models = u64::from(self.entries.pages.div_ceil(entries));
+        let bytes = models * u64::from(8 * self.parameters.pieces + entries.div_ceil(8));
+        let pieces = self.models.values().flatten();
+        [pieces.clone().count() as u64, bytes, pieces.map(|piece| piece.len() as u64).sum()]
     }
 }

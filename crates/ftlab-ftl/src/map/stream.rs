@@ -75,6 +75,11 @@ impl MapStream {
         }
     }
 
+    /// What the policy has chosen is no candidate any more.
+    fn withdraw(&mut self, victims: &Victims) {
+        victims.blocks().iter().for_each(|&block| self.host_blocks.withdraw(block));
+    }
+
     fn list_of(&mut self, block: BlockId, drive: &DriveState) -> &mut BlockList {
         if drive.holds_map(block) { &mut self.map_blocks } else { &mut self.host_blocks }
     }
@@ -132,11 +137,17 @@ impl Policy for MapStream {
         if !self.take_map_block(drive, victims) {
             self.hide_map(victims);
             self.policy.select_victims(drive, victims);
+            self.withdraw(victims);
         }
     }
 
     fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         (!drive.holds_map(block)).then(|| self.policy.block_score(block, drive))?
+    }
+
+    #[inline]
+    fn sorts_moves(&self) -> bool {
+        self.policy.sorts_moves()
     }
 
     #[inline]
@@ -147,6 +158,7 @@ impl Policy for MapStream {
     fn select_wanted(&mut self, drive: &DriveState, victims: &mut Victims) {
         self.hide_map(victims);
         self.policy.select_wanted(drive, victims);
+        self.withdraw(victims);
     }
 
     fn free_block(&self, stream: StreamId, drive: &DriveState) -> Option<BlockId> {

@@ -3,8 +3,10 @@
 use crate::algorithms::tools::random::Random;
 use crate::map::Mapping;
 use crate::map::cdftl::CdftlParameters;
+use crate::map::contract::OnFlash;
+use crate::map::learnedftl::LearnedftlParameters;
 use crate::map::sftl::SftlParameters;
-use crate::map::slow::{Slow, SlowCdftl, SlowLru, SlowSftl, SlowTpftl};
+use crate::map::slow::{Slow, SlowCdftl, SlowLearnedftl, SlowLru, SlowSftl, SlowTpftl};
 use crate::map::tpftl::{NodeOrder, TpftlParameters};
 use crate::map::twin::{Page, Shape, Twin};
 use crate::map::units_twin::UnitTwin;
@@ -46,6 +48,7 @@ enum Kind {
     Cdftl(CdftlParameters),
     Sftl(SftlParameters),
     Tpftl(TpftlParameters),
+    Learnedftl(LearnedftlParameters),
 }
 
 impl Kind {
@@ -66,6 +69,9 @@ impl Kind {
             Self::Cdftl(of) => Some(Box::new(SlowCdftl::new(of, pages, entries_per_page))),
             Self::Sftl(of) => Some(Box::new(SlowSftl::new(of, pages, entries_per_page))),
             Self::Tpftl(of) => Some(Box::new(SlowTpftl::new(of, pages, entries_per_page))),
+            Self::Learnedftl(of) => {
+                Some(Box::new(SlowLearnedftl::new(of, pages, entries_per_page)))
+            }
         }
     }
 
@@ -78,6 +84,7 @@ impl Kind {
             Self::Cdftl(of) => text_of("cdftl", &of.values()),
             Self::Sftl(of) => text_of("s-ftl", &of.values()),
             Self::Tpftl(of) => text_of("tpftl", &of.values()),
+            Self::Learnedftl(of) => text_of("learnedftl", &of.values()),
         }
     }
 }
@@ -92,8 +99,8 @@ fn kinds() -> impl Strategy<Value = Kind> {
     let lru = (1_u32..60, prop_oneof![Just(0.0), Just(0.5), Just(1.0)])
         .prop_map(|(entries, protected)| Kind::Lru { entries, protected });
     let flags = any::<[bool; 4]>();
-    let order = prop_oneof![Just(NodeOrder::Mean), Just(NodeOrder::Last)];
-    let tpftl = (16_u64..300, 1_u32..9, 0_u32..12, 1_u32..5, order, flags, any::<bool>());
+    let order = || prop_oneof![Just(NodeOrder::Mean), Just(NodeOrder::Last)];
+    let tpftl = (16_u64..300, 1_u32..9, 0_u32..12, 1_u32..5, order(), flags, any::<bool>());
     let tpftl = tpftl.prop_map(|(cache, entry_bytes, node_bytes, threshold, order, flags, all)| {
         let [by_request, selective, together, clean_first] = flags.map(|flag| flag || all);
         Kind::Tpftl(TpftlParameters {
@@ -115,11 +122,23 @@ fn kinds() -> impl Strategy<Value = Kind> {
     let sftl = sftl.prop_map(|(cache, buffer, few, entry_bytes)| {
         Kind::Sftl(SftlParameters { cache: ByteSize(cache), buffer, few, entry_bytes })
     });
-    prop_oneof![lru, cdftl, sftl, tpftl]
+    let learnedftl = (16_u64..300, 1_u32..5, 1_u32..9, 0_u32..12, 1_u32..5, order());
+    let learnedftl =
+        learnedftl.prop_map(|(cache, pieces, entry_bytes, node_bytes, threshold, order)| {
+            Kind::Learnedftl(LearnedftlParameters {
+                cache: ByteSize(cache),
+                pieces,
+                entry_bytes,
+                node_bytes,
+                threshold,
+                order,
+            })
+        });
+    prop_oneof![1 => lru, 1 => cdftl, 1 => sftl, 1 => tpftl, 2 => learnedftl]
 }
 
-/// One with as much memory as a translation page takes.
-fn at_least(kind: Kind, entries_per_page: u32) -> Kind {
+/// One with as much memory as a translation page takes, on a drive of this many pages.
+fn at_least(kind: Kind, pages: u32, entries_per_page: u32) -> Kind {
     match kind {
         Kind::Full => kind,
         Kind::Lru { entries, protected } => {
@@ -137,6 +156,13 @@ fn at_least(kind: Kind, entries_per_page: u32) -> Kind {
             let least =
                 u64::from(4 * entries_per_page).max(u64::from(of.entry_bytes + of.node_bytes));
             Kind::Tpftl(TpftlParameters { cache: ByteSize(of.cache.0.max(least)), ..of })
+        }
+        Kind::Learnedftl(of) => {
+            let least =
+                u64::from(4 * entries_per_page).max(u64::from(of.entry_bytes + of.node_bytes));
+            let models = of.models(pages.div_ceil(entries_per_page), entries_per_page);
+            let cache = ByteSize(models + of.cache.0.max(least));
+            Kind::Learnedftl(LearnedftlParameters { cache, ..of })
         }
     }
 }
@@ -191,7 +217,8 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
             }
         });
         let operations = operations.collect();
-        Scenario { config, kind: at_least(kind, entries_per_page), shape, operations }
+        let kind = at_least(kind, host_pages, entries_per_page);
+        Scenario { config, kind, shape, operations }
     })
 }
 
@@ -272,7 +299,7 @@ fn unit_scenarios() -> impl Strategy<Value = UnitScenario> {
             let units = data_blocks * units_per_block;
             let pages = units * unit_pages - short.min(unit_pages - 1);
             let entries_per_page = page_words * unit_pages;
-            let kind = at_least(cache, entries_per_page);
+            let kind = at_least(cache, units, entries_per_page);
             let map_pages = if is_full { 0 } else { units.div_ceil(entries_per_page) };
             let blocks = (units + map_pages).div_ceil(units_per_block) + reserve + 3 + extra_blocks;
             let geometry =
@@ -652,8 +679,9 @@ fn a_cache_as_large_as_the_map_costs_nothing() {
             "cdftl:cache=16KiB",
             "s-ftl:cache=8KiB",
             "leaftl:cache=64KiB,buffer=1,gamma=2",
+            "learnedftl:cache=16KiB",
         ];
-        let mapping = maps[number % 5].parse().unwrap();
+        let mapping = maps[number % 6].parse().unwrap();
         let config = drive();
         let mut fast = mapped(&name, &mapping, config, NoPayload);
         let spec = name.parse().unwrap();
@@ -672,7 +700,7 @@ fn a_cache_as_large_as_the_map_costs_nothing() {
         }
         let counts = fast.map_counts().unwrap();
         assert_eq!([counts.reads(), counts.writes(), counts.relocations], [0; 3], "{name}");
-        let once = if number % 5 < 2 { 1024 } else { 1024 / 16 };
+        let once = if [0, 1, 5].contains(&(number % 6)) { 1024 } else { 1024 / 16 };
         assert_eq!(counts.write_lookups - counts.write_hits, once, "{name}: once");
         assert!(counts.lazy_updates > 0, "{name}");
     }
@@ -703,8 +731,9 @@ fn every_policy_takes_a_map_on_flash() {
             "cdftl:cache=512",
             "s-ftl:cache=512",
             "leaftl:cache=512,gamma=1,buffer=64,compaction=500",
+            "learnedftl:cache=5KiB",
         ];
-        let mapping = maps[number % 5].parse().unwrap();
+        let mapping = maps[number % 6].parse().unwrap();
         let mut ftl = mapped(&name, &mapping, drive(), NoPayload);
         work(&mut *ftl, 1024);
         let counts = compare(&name, &ftl);
@@ -727,7 +756,7 @@ fn collections_of_any_schedule_and_failing_blocks_keep_the_map_right() {
         "throttled:invalid=0.2",
     ];
     let mut refreshed = 0;
-    for name in ["1r-greedy", "2r++", "sepbit", "wolf"] {
+    for name in ["1r-greedy", "2r++", "sepbit", "wolf", "address-groups"] {
         for (number, gc) in schedules.into_iter().enumerate() {
             let maps = [
                 "dftl:cache=1KiB",
@@ -735,8 +764,9 @@ fn collections_of_any_schedule_and_failing_blocks_keep_the_map_right() {
                 "leaftl:cache=1KiB,gamma=4,buffer=50,compaction=3000",
                 "cdftl:cache=1KiB",
                 "s-ftl:cache=1KiB",
+                "learnedftl:cache=5KiB",
             ];
-            let mapping = maps[number % 5].parse().unwrap();
+            let mapping = maps[number % 6].parse().unwrap();
             let gc: GcSchedule = gc.parse().unwrap();
             let refresh = Refresh { age_writes: 2000, ..Refresh::default() };
             let mut config = DriveConfig { gc, refresh, ..drive() };

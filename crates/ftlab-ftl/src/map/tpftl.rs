@@ -182,7 +182,7 @@ state!(Tpftl {
 } constant parameters, entries_per_page, plan);
 
 impl Tpftl {
-    fn new(parameters: TpftlParameters, pages: u32, entries_per_page: u32) -> Self {
+    pub(super) fn new(parameters: TpftlParameters, pages: u32, entries_per_page: u32) -> Self {
         let map_pages = pages.div_ceil(entries_per_page) as usize;
         let empty = Node { ends: Ends::NONE, entries: 0, changed: 0, heat: 0, used: 0 };
         Self {

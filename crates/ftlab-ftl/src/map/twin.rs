@@ -88,6 +88,11 @@ impl Twin {
         self.put(Page::Host(lpn));
         self.note(lpn);
         self.settle();
+        let place = self.truth(lpn).map(|place| self.number(place));
+        if let (Some(cache), Some(place)) = (&mut self.cache, place) {
+            cache.wrote(lpn, place);
+        }
+        self.count_learned();
     }
 
     pub(super) fn trim(&mut self, lpn: u32) {
@@ -96,13 +101,43 @@ impl Twin {
             self.invalidate(place);
             self.note(lpn);
         }
+        self.count_learned();
     }
 
     /// Reads a page, after which `following` of its request come.
     pub(super) fn read(&mut self, lpn: u32, following: u32) {
-        let was_there = self.look_up(lpn, following);
+        let loads = self.counts.loads;
         self.counts.read_lookups += 1;
+        if let Some(cache) = &mut self.cache
+            && !self.held.contains_key(&lpn)
+            && cache.tells(lpn)
+        {
+            cache.look_up(lpn, following, &self.held);
+            self.counts.told += 1;
+            return;
+        }
+        let was_there = self.look_up(lpn, following);
         self.counts.read_hits += u64::from(was_there);
+        self.counts.double_reads += self.counts.loads - loads;
+        self.count_learned();
+    }
+
+    /// A flash page by its number.
+    fn number(&self, (block, page): Place) -> usize {
+        block * self.shape.pages_per_block + page
+    }
+
+    /// How much models have learned.
+    fn count_learned(&mut self) {
+        let learned = self.cache.as_ref().map_or([0; 3], |cache| cache.learned());
+        [self.counts.segments, self.counts.segment_bytes, self.counts.learned] = learned;
+    }
+
+    /// A translation page is about to be written.
+    fn train(&mut self, page: u32) {
+        let Some(mut cache) = self.cache.take() else { return };
+        cache.train(page, &|lpn| self.truth(lpn).map(|place| self.number(place)));
+        self.cache = Some(cache);
     }
 
     fn look_up_to_write(&mut self, lpn: u32, following: u32) {
@@ -121,6 +156,7 @@ impl Twin {
             let truth = self.truth(lpn);
             *self.cached.get_mut(&lpn).unwrap() = truth;
             self.held.insert(lpn, true);
+            self.cache.iter_mut().for_each(|cache| cache.forget(lpn));
         }
     }
 
@@ -165,10 +201,7 @@ impl Twin {
     }
 
     fn next_to_leave(&self, cache: &mut dyn Slow, lpn: u32) -> Option<Leaving> {
-        let pages = self.shape.pages_per_block;
-        cache.leaves(lpn, &self.held, &|lpn| {
-            self.truth(lpn).map(|(block, page)| block * pages + page)
-        })
+        cache.leaves(lpn, &self.held, &|lpn| self.truth(lpn).map(|place| self.number(place)))
     }
 
     /// Reads, changes and writes a translation page.
@@ -223,11 +256,13 @@ impl Twin {
                     self.counts.lazy_updates += 1;
                     self.note(lpn);
                 } else {
+                    self.cache.iter_mut().for_each(|cache| cache.forget(lpn));
                     pages.entry(lpn / self.shape.entries_per_page).or_default().push(lpn);
                 }
             }
             for (page, lpns) in pages {
                 self.counts.move_updates += 1;
+                self.train(page);
                 let entries = lpns.iter().map(|lpn| (*lpn, self.truth(*lpn))).collect();
                 let together = self.cache.as_ref().is_some_and(|cache| cache.writes_together());
                 self.update(page, entries, together, false);

@@ -252,7 +252,7 @@ impl NaiveFtl {
             let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
             victims.begin(self.requester, geometry.pages_per_block() - 1);
             self.policy.select_victims(&self.drive(), &mut victims);
-            let blocks = victims.blocks().to_vec();
+            let mut blocks = victims.blocks().to_vec();
             let valid: u32 = blocks.iter().map(|block| self.valid_pages(*block)).sum();
             if blocks.is_empty() {
                 self.due = 0;
@@ -260,6 +260,7 @@ impl NaiveFtl {
                 let regained = blocks.len() as u32 * geometry.pages_per_block() - valid;
                 self.due -= i64::from(regained) * i64::from(start - reserve);
             }
+            blocks.extend(self.close(&victims));
             self.reclaim(&blocks);
         }
     }
@@ -278,12 +279,13 @@ impl NaiveFtl {
             let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
             victims.begin(self.requester, most);
             self.policy.select_victims(&self.drive(), &mut victims);
-            let blocks = victims.blocks().to_vec();
+            let mut blocks = victims.blocks().to_vec();
             let valid: u32 = blocks.iter().map(|block| self.valid_pages(*block)).sum();
             self.due -= 1_000_000 * i64::from(valid);
             if blocks.is_empty() {
                 self.due = -1_000_000;
             }
+            blocks.extend(self.close(&victims));
             self.reclaim(&blocks);
         }
     }
@@ -452,11 +454,40 @@ impl NaiveFtl {
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
         victims.begin(self.requester, valid_pages_max);
         self.policy.select_victims(&self.drive(), &mut victims);
-        self.reclaim(victims.blocks());
+        let mut blocks = victims.blocks().to_vec();
+        blocks.extend(self.close(&victims));
+        self.reclaim(&blocks);
         victims.invalid_pages() > 0
     }
 
+    /// Closes the open block that is a victim, too.
+    fn close(&mut self, victims: &Victims) -> Option<BlockId> {
+        let stream = victims.closing()?;
+        let block = self.open[stream.index()]?;
+        let pages = self.config.geometry.pages_per_block();
+        let lost = self.room(stream);
+        self.blocks[block.index()].pages.resize(pages as usize, None);
+        self.policy.on_pages_lost(block, lost, &self.drive());
+        self.seal(stream);
+        Some(block)
+    }
+
     fn reclaim(&mut self, victims: &[BlockId]) {
+        if self.policy.sorts_moves() {
+            let pages = |victim: BlockId| self.blocks[victim.index()].pages.iter().flatten();
+            let mut all: Vec<(Lpn, BlockId)> = victims
+                .iter()
+                .flat_map(|&victim| pages(victim).map(move |&lpn| (lpn, victim)))
+                .collect();
+            all.sort_unstable();
+            for (lpn, victim) in all {
+                self.relocate(lpn, victim);
+            }
+            for &victim in victims {
+                self.erase(victim);
+            }
+            return;
+        }
         for &victim in victims {
             let pages = self.blocks[victim.index()].pages.clone();
             let luns = self.policy.handles().map_or(1, |handles| handles.luns() as usize);

@@ -1,6 +1,7 @@
 //! The policies of the papers by linear scans over all blocks.
 
 use super::hotness::NaiveHotness;
+use crate::page::entry::DriveShape;
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::page::{DriveState, Phase};
 use crate::stream::{Stream, StreamId};
@@ -32,6 +33,10 @@ enum Placement {
     },
     /// Cold and hot.
     Hotness(NaiveHotness),
+    /// Every so many blocks of the address space.
+    Address {
+        group_blocks: u32,
+    },
     /// A stream for each of `handles` handles; moved pages share one, or have one for each handle.
     Handles {
         handles: u8,
@@ -64,6 +69,11 @@ enum Rule {
     },
     /// The highest score that counts erases as a cost.
     CostAgeTimes,
+    /// Blocks of the stream with most invalid pages.
+    Groups {
+        most: usize,
+        kept: u32,
+    },
 }
 
 /// The placement and victim rule that a preset stands for.
@@ -145,11 +155,14 @@ impl Rule {
 }
 
 impl NaivePolicy {
-    /// The twin of a registered FTL on a drive of `logical_pages` pages; `None` if its choices are
+    /// The twin of a registered FTL on a drive of this shape; `None` if its choices are
     /// random or it keeps a state of its own.
-    pub(super) fn new(name: &str, logical_pages: u32) -> Option<Self> {
+    pub(super) fn new(name: &str, shape: DriveShape) -> Option<Self> {
         if name.contains("inner=") {
             return None;
+        }
+        if name.starts_with("address-groups") {
+            return Some(Self::of_groups(&name.parse().unwrap(), shape));
         }
         let scan = |fallback| Rule::Scan { blk_util: 0.5, scan_depth: 0.8, fallback, next: 0 };
         let (placement, region, rule) = match name {
@@ -170,11 +183,82 @@ impl NaivePolicy {
             }
             pair => {
                 let spec = without_preset(pair.parse().unwrap());
-                let (placement, streams) = Placement::of_pair(&spec, logical_pages)?;
+                let (placement, streams) = Placement::of_pair(&spec, shape.logical_pages)?;
                 (placement, vec![0; streams], Rule::of_pair(&spec)?)
             }
         };
         Some(Self { placement, region, rule })
+    }
+
+    /// The largest number of groups of as many whole blocks that is not above the one that is asked for.
+    fn of_groups(spec: &Spec, shape: DriveShape) -> Self {
+        let data_blocks = shape.logical_pages.div_ceil(shape.pages_per_block);
+        let wanted = match number(spec, "groups", 0) {
+            0 => {
+                let roots = 1..=2 * data_blocks;
+                let root = roots.take_while(|root| root * root <= 2 * data_blocks).last();
+                root.unwrap().min(shape.spare_blocks() / 2).max(1)
+            }
+            groups => groups,
+        };
+        let groups = |group_blocks: u32| data_blocks.div_ceil(group_blocks);
+        let mut sizes = 1..=data_blocks;
+        let group_blocks = sizes.find(|&blocks| groups(blocks) <= wanted).unwrap();
+        let most = match number(spec, "blocks", 0) {
+            0 => usize::MAX,
+            blocks => blocks,
+        };
+        let together = group_blocks.min(u32::try_from(most).unwrap_or(u32::MAX));
+        let left = shape.spare_blocks().saturating_sub(groups(group_blocks));
+        let kept = together.saturating_sub(shape.reserve_blocks).min(left / 2);
+        Self {
+            placement: Placement::Address { group_blocks },
+            region: vec![0; groups(group_blocks) as usize],
+            rule: Rule::Groups { most, kept },
+        }
+    }
+
+    /// Blocks of the stream whose full blocks have most invalid pages, until the free blocks have no room for more.
+    fn of_a_group(&self, sealed: &[BlockId], drive: &DriveState, most: usize) -> Vec<BlockId> {
+        let invalid = |block: BlockId| drive.pages_per_block() - drive.valid_pages(block);
+        let gain = |stream: u8| -> u32 {
+            let own = sealed.iter().filter(|&&block| drive.stream_of(block).0 == stream);
+            own.map(|&block| invalid(block)).sum()
+        };
+        let (mut best, mut group) = (0, None);
+        for stream in 0..self.region.len() as u8 {
+            if gain(stream) > best {
+                (best, group) = (gain(stream), Some(stream));
+            }
+        }
+        let mut own: Vec<BlockId> = sealed.to_vec();
+        own.retain(|&block| Some(drive.stream_of(block).0) == group);
+        // Those of `sealed` are in order of allocation.
+        own.sort_by_key(|&block| drive.valid_pages(block));
+        let fits = |blocks: &[BlockId]| {
+            let valid: u32 = blocks.iter().map(|&block| drive.valid_pages(block)).sum();
+            valid <= drive.free_blocks() * drive.pages_per_block()
+        };
+        let count = (2..=own.len().min(most)).take_while(|&count| fits(&own[..count])).last();
+        own.truncate(count.unwrap_or(1));
+        own
+    }
+
+    /// The open block goes along if all that is valid in the group has room in free blocks.
+    fn close_group(group: StreamId, sealed: &[BlockId], drive: &DriveState, victims: &mut Victims) {
+        let Some(open) = drive.open_block(group) else { return };
+        let most = victims.valid_pages_max();
+        let pages = (0..drive.logical_pages()).filter_map(|lpn| drive.flash_page(Lpn(lpn)));
+        let valid = |block: BlockId| {
+            pages.clone().filter(|&page| drive.block_of(page) == block).count() as u32
+        };
+        let own = sealed.iter().filter(|&&block| drive.stream_of(block) == group);
+        let all: u32 = own.map(|&block| valid(block)).filter(|valid| *valid <= most).sum();
+        let room = drive.free_blocks() * drive.pages_per_block();
+        let is_empty = drive.room(group) == drive.pages_per_block();
+        if !is_empty && all + valid(open) <= room && valid(open) <= most {
+            victims.close(group);
+        }
     }
 
     fn region_of(&self, block: BlockId, drive: &DriveState) -> u8 {
@@ -295,7 +379,10 @@ impl Policy for NaivePolicy {
     fn streams(&self) -> Vec<Stream> {
         let shares = matches!(
             self.placement,
-            Placement::Single | Placement::Dac { .. } | Placement::Hotness(_)
+            Placement::Single
+                | Placement::Dac { .. }
+                | Placement::Hotness(_)
+                | Placement::Address { .. }
         );
         let hosts = match self.placement {
             Placement::Handles { handles, .. } => usize::from(handles),
@@ -304,6 +391,24 @@ impl Policy for NaivePolicy {
         let stream =
             |index| Stream { name: "s", takes_relocations: index >= hosts || shares, cold: false };
         (0..self.region.len()).map(stream).collect()
+    }
+
+    fn reserve_blocks_min(&self) -> u32 {
+        match self.placement {
+            Placement::Address { .. } => 1,
+            _ => self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32,
+        }
+    }
+
+    fn kept_from(&self, _stream: StreamId, drive: &DriveState) -> u32 {
+        let Rule::Groups { kept, .. } = self.rule else { return 0 };
+        let blocks = (0..drive.geometry().blocks()).map(BlockId);
+        let mut sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
+        kept * u32::from(sealed.any(|block| drive.valid_pages(block) < drive.pages_per_block()))
+    }
+
+    fn sorts_moves(&self) -> bool {
+        matches!(self.rule, Rule::Groups { .. })
     }
 
     fn place_host(&mut self, write: HostWrite, drive: &DriveState) -> StreamId {
@@ -329,6 +434,9 @@ impl Policy for NaivePolicy {
                 hotness.write(write.lpn);
                 u8::from(hotness.is_hot(write.lpn))
             }
+            Placement::Address { group_blocks } => {
+                (write.lpn.0 / drive.pages_per_block() / *group_blocks) as u8
+            }
             Placement::Handles { handles, .. } if write.hint.stream < u16::from(*handles) => {
                 write.hint.stream as u8
             }
@@ -336,8 +444,11 @@ impl Policy for NaivePolicy {
         })
     }
 
-    fn place_relocation(&mut self, page: Relocation, _drive: &DriveState) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
         StreamId(match &mut self.placement {
+            Placement::Address { group_blocks } => {
+                (page.lpn.0 / drive.pages_per_block() / *group_blocks) as u8
+            }
             Placement::Single => 0,
             Placement::Separate => 1,
             Placement::SecondChance => (page.from.0 + 1).min(2),
@@ -389,6 +500,11 @@ impl Policy for NaivePolicy {
             Rule::MultiGreedy => self.emptiest(&list, drive, most),
             Rule::Scan { .. } => self.scan(&list, drive, most),
             Rule::RegionFifo { takes_full } => self.region_fifo(&sealed, drive, most, takes_full),
+            Rule::Groups { most: blocks, .. } => {
+                let own: Vec<_> =
+                    sealed.iter().copied().filter(|&b| drive.valid_pages(b) <= most).collect();
+                self.of_a_group(&own, drive, blocks)
+            }
             Rule::CostAgeTimes => {
                 let score = |b: BlockId| {
                     let valid = f64::from(drive.valid_pages(b));
@@ -425,6 +541,11 @@ impl Policy for NaivePolicy {
         }
         for block in chosen.into_iter().filter(|&b| drive.valid_pages(b) <= most) {
             victims.push(block, drive.valid_pages(block));
+        }
+        if let (Rule::Groups { most: usize::MAX, .. }, Some(&first)) =
+            (&self.rule, victims.blocks().first())
+        {
+            Self::close_group(drive.stream_of(first), &sealed, drive, victims);
         }
     }
 

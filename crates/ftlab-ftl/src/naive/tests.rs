@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use rayon::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 76] = [
+const VARIANTS: [&str; 79] = [
     "2r-fifo:adapt-depth=on",
     "2r++:adapt-depth=on,regions=3",
     "2r-fifo:fallback=greedy-in-depth",
@@ -47,6 +47,9 @@ const VARIANTS: [&str; 76] = [
     "dac-cb:level=page,window=50",
     "dac-cb:level=page",
     "dac-greedy:window=100",
+    "address-groups:groups=3",
+    "address-groups:groups=5,blocks=2",
+    "address-groups:groups=1",
     "wolf:units=3,groups-max=4,interval=0.05,w=3,cleaning=fifo",
     "wolf:groups-max=3,interval=0.02,w=1,q=1.2,weight=0.5,allocation=sqrt",
     "wolf:detector=oracle,oracle=0.1+0.2+0.7,allocation=optimum",
@@ -422,7 +425,8 @@ proptest! {
     #[test]
     fn the_papers_ftls_choose_the_victims_of_linear_scans(scenario in scenarios()) {
         registered().par_iter().try_for_each(|name| {
-            let twin = NaivePolicy::new(name, scenario.config.logical_pages);
+            let shape = DriveShape::new(&policy(name, &scenario).0);
+            let twin = NaivePolicy::new(name, shape);
             twin.map_or(Ok(()), |twin| against_twin(name, &scenario, Box::new(twin)))
         })?;
     }
@@ -480,10 +484,11 @@ fn every_ftl_has_a_naive_twin_but_those_that_draw_or_measure() {
         "inner=",
     ];
     let draws = ["d-choices", "/random"];
+    let shape = DriveShape::new(&DriveConfig::new(Geometry::new(40, 32, 8).unwrap(), 1000, 2));
     for name in registered() {
         if !parameters_only.iter().chain(&draws).chain(&stateful).any(|part| name.contains(part)) {
             assert!(
-                NaivePolicy::new(&name, 1000).is_some(),
+                NaivePolicy::new(&name, shape).is_some(),
                 "{name} has none: write one in naive/policies.rs, or name it in `draws` or `stateful`"
             );
         }

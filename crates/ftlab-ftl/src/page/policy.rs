@@ -68,9 +68,11 @@ pub struct Victims {
     requester: StreamId,
     valid_pages_max: u32,
     invalid_pages: u32,
+    closing: Option<StreamId>,
 }
 
-state!(Victims { blocks, requester, valid_pages_max, invalid_pages } constant pages_per_block);
+// What is closed is so at once.
+state!(Victims { blocks, requester, valid_pages_max, invalid_pages } constant pages_per_block, closing);
 
 impl Victims {
     pub(crate) fn new(blocks: u32, pages_per_block: u32) -> Self {
@@ -80,6 +82,7 @@ impl Victims {
             requester: StreamId(0),
             valid_pages_max: pages_per_block,
             invalid_pages: 0,
+            closing: None,
         }
     }
 
@@ -87,6 +90,7 @@ impl Victims {
     pub(crate) fn begin(&mut self, requester: StreamId, valid_pages_max: u32) {
         self.blocks.clear();
         self.invalid_pages = 0;
+        self.closing = None;
         self.requester = requester;
         self.valid_pages_max = valid_pages_max;
     }
@@ -96,6 +100,16 @@ impl Victims {
         debug_assert!(valid_pages <= self.valid_pages_max);
         self.blocks.push(block);
         self.invalid_pages += self.pages_per_block - valid_pages;
+    }
+
+    /// Chooses the open block of `stream` as well, which is closed as it is; not where collection is in steps.
+    pub(crate) fn close(&mut self, stream: StreamId) {
+        self.closing = Some(stream);
+    }
+
+    /// The stream whose open block is a victim, too.
+    pub(crate) fn closing(&self) -> Option<StreamId> {
+        self.closing
     }
 
     /// The stream that asks for a block: that of the last host write that found no room.
@@ -215,6 +229,13 @@ boxable! {
         /// block none. For those who watch: the engine never asks.
         fn block_score(&self, _block: BlockId, _drive: &DriveState) -> Option<BlockScore> {
             None
+        }
+
+        /// Whether the valid pages of all victims of a collection move in the order of their addresses, instead of block by
+        /// block; not where it is in steps. The free blocks have to have room for them.
+        #[inline]
+        fn sorts_moves(&self) -> bool {
+            false
         }
 
         /// Whether it wants collections that no host write needs. Asked after each host write.

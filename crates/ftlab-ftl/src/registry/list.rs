@@ -1,6 +1,8 @@
 //! Every FTL: a new one is a line here.
 
-use crate::algorithms::{dogi, fk, groups, hazard, midas, nodap, placement, two_r, victim};
+use crate::algorithms::{
+    address_groups, dogi, fk, groups, hazard, midas, nodap, placement, two_r, victim,
+};
 use crate::engine::Engine;
 use crate::ftl::DynFtl;
 use crate::hybrid::{self, FtlEntry};
@@ -20,7 +22,8 @@ use ftlab_spec::{NamesAndPairs, Parameters, Spec, SpecError};
 
 registry! {
     policies: two_r::TwoRGreedy, two_r::TwoRFifo, two_r::TwoRPlusPlus, groups::Wolf,
-              groups::FdpFreq, hazard::Hazard, hazard::OracleRate, midas::Midas, dogi::Dogi, fk::Fk, nodap::Nodap;
+              groups::FdpFreq, hazard::Hazard, hazard::OracleRate, midas::Midas, dogi::Dogi, fk::Fk, nodap::Nodap,
+              address_groups::AddressGroups;
     presets: "1r-greedy" => (placement::Single, victim::Greedy, ""),
              "fifo" => (placement::Single, victim::Fifo, ""),
              "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),

@@ -90,7 +90,7 @@ fn every_ftl_goes_on_as_if_nothing_had_happened() {
 }
 
 /// A cache of a quarter of the entries or less, with the choices of every parameter.
-const MAPS: [&str; 47] = [
+const MAPS: [&str; 55] = [
     "iu:size=1KiB",
     "iu:size=2KiB",
     "dftl:cache=1KiB",
@@ -138,6 +138,14 @@ const MAPS: [&str; 47] = [
     "leaftl:cache=1KiB,gamma=4,compaction=1000",
     "leaftl:cache=1KiB,hmb=2KiB",
     "leaftl:cache=2KiB,gamma=4,unit=1KiB",
+    "learnedftl:cache=2KiB",
+    "learnedftl:cache=2KiB,pieces=1",
+    "learnedftl:cache=4KiB,pieces=64",
+    "learnedftl:cache=2KiB,order=last,threshold=1",
+    "learnedftl:cache=2KiB,entry-bytes=4,node-bytes=0",
+    "learnedftl:cache=2KiB,entry-bytes=12,node-bytes=32,threshold=8",
+    "learnedftl:cache=2KiB,hmb=2KiB",
+    "learnedftl:cache=3KiB,unit=1KiB",
 ];
 
 /// Room for translation pages.
@@ -149,6 +157,9 @@ fn config_of_maps() -> DriveConfig {
 fn so_do_maps_on_flash_and_by_units() {
     for mapping in MAPS {
         assert_resumes_with("2r++", mapping, config_of_maps());
+        if mapping.starts_with("learnedftl") {
+            assert_resumes_with("address-groups", mapping, config_of_maps());
+        }
     }
     let maps = [
         "dftl:cache=1KiB",
@@ -156,6 +167,7 @@ fn so_do_maps_on_flash_and_by_units() {
         "cdftl:cache=1KiB",
         "tpftl:cache=1KiB",
         "leaftl:cache=1KiB,gamma=4,buffer=64",
+        "learnedftl:cache=2KiB",
     ];
     let mut maps = maps.iter().cycle();
     let names = registry::covering_names();

@@ -316,6 +316,7 @@ fn with_one_lun_units_and_maps_take_the_time_of_their_pages() {
         "dftl:cache=16KiB,unit=8KiB",
         "tpftl:cache=4KiB,hmb=16KiB",
         "leaftl:cache=8KiB,gamma=16,greedy=on,buffer=64",
+        "learnedftl:cache=8KiB",
     ] {
         for priority in ["none", "femu", "read-first"] {
             let timing =
@@ -618,6 +619,7 @@ fn time_changes_no_count_of_a_map_where_nothing_is_read() {
         "s-ftl:cache=8KiB",
         "cdftl:cache=8KiB",
         "leaftl:cache=8KiB,gamma=4,buffer=64",
+        "learnedftl:cache=8KiB",
     ] {
         let [timed, page, plain] = ["slc:unit=request", "slc:channels=4", "slc"].map(|timing| {
             let change = |it: &mut Experiment| {

@@ -38,8 +38,14 @@ impl<P: Forgotten + ?Sized, F: Flash, O: Observer> PageMapped<P, F, O> {
         let erased = |ftl: &Self| ftl.counters.erases() + u64::from(ftl.drive.retired_blocks());
         let before = erased(self);
         self.counters.collections += u64::from(!self.victims.is_empty());
-        for index in 0..self.victims.blocks().len() {
-            self.reclaim(self.victims.blocks()[index], purpose)?;
+        if self.policy.sorts_moves() {
+            self.any().close_victim();
+            let victims = self.victims.blocks().to_vec();
+            self.any().reclaim_sorted(&victims, purpose)?;
+        } else {
+            for index in 0..self.victims.blocks().len() {
+                self.reclaim(self.victims.blocks()[index], purpose)?;
+            }
         }
         debug_assert_eq!(erased(self) - before, self.victims.blocks().len() as u64);
         Ok(())
@@ -51,6 +57,9 @@ impl<P: Forgotten + ?Sized, F: Flash, O: Observer> PageMapped<P, F, O> {
         victim: BlockId,
         purpose: Purpose,
     ) -> Result<(), FtlError<F::Error>> {
+        if self.policy.sorts_moves() {
+            return self.any().reclaim_sorted(&[victim], purpose);
+        }
         let from = self.drive.frontier_of(victim);
         let moved = self.drive.valid_pages(victim);
         debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
@@ -195,6 +204,51 @@ impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
                         .inspect_err(|_| self.drive.recount(victim))?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Closes the open block that is a victim, if there is one.
+    fn close_victim(&mut self) {
+        let stream = self.victims.closing();
+        let Some(stream) = stream.filter(|&stream| self.drive.has_room(stream)) else { return };
+        let block = self.close_early(stream);
+        self.victims.push(block, self.drive.valid_pages(block));
+    }
+
+    /// Moves the valid pages of victims in the order of their addresses, and erases these.
+    #[cold]
+    fn reclaim_sorted(
+        &mut self,
+        victims: &[BlockId],
+        purpose: Purpose,
+    ) -> Result<(), FtlError<F::Error>> {
+        let mut pages = Vec::new();
+        for &victim in victims {
+            debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
+            let (from, moved) = (self.drive.frontier_of(victim), self.drive.valid_pages(victim));
+            self.observer.collection(victim, from, moved, purpose.cause);
+            let mut walk = self.drive.valid_pages_of(victim);
+            for _ in 0..moved {
+                let page = walk.next(&self.drive);
+                pages.push((self.drive.owner(page), page));
+            }
+        }
+        pages.sort_unstable();
+        for (lpn, page) in pages {
+            let victim = self.drive.block_of(page);
+            let from = self.drive.frontier_of(victim);
+            self.relocate(page, lpn, victim, from, purpose).inspect_err(|_| {
+                for &victim in victims {
+                    self.drive.recount(victim);
+                }
+            })?;
+        }
+        for &victim in victims {
+            let (from, moved) = (self.drive.frontier_of(victim), self.drive.valid_pages(victim));
+            self.drive.vacate(victim);
+            self.counters.streams[from.index()].relocations += u64::from(moved);
+            self.erase(victim, purpose)?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::page::engine::page_mapped::{Forgotten, PageMapped};
 use crate::page::policy::Policy;
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
-use ftlab_flash::{Cause, Flash};
+use ftlab_flash::{BlockId, Cause, Flash};
 
 impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
     /// Moves the handle to fresh units: what is left of its open blocks is given up, and counts as invalid.
@@ -22,7 +22,8 @@ impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
         Ok(true)
     }
 
-    fn close_early(&mut self, stream: StreamId) {
+    /// Closes the open block of `stream` as it is.
+    pub(super) fn close_early(&mut self, stream: StreamId) -> BlockId {
         let (block, pages) = self.drive.give_up(stream);
         self.policy.on_pages_lost(block, pages, &self.drive);
         if let Some(handles) = self.policy.handles_mut() {
@@ -30,6 +31,7 @@ impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
         }
         self.seal(stream);
         debug_assert!(!self.drive.has_room(stream));
+        block
     }
 }
 

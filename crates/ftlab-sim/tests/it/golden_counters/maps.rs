@@ -6,7 +6,7 @@ use std::fmt::Write;
 const TABLE: &str = include_str!("../../data/golden_maps.txt");
 
 /// Every kind of map, as it is by default and otherwise.
-const MAPS: [&str; 14] = [
+const MAPS: [&str; 17] = [
     "dftl:cache=8KiB",
     "dftl:cache=8KiB,protected=0",
     "cdftl:cache=8KiB",
@@ -16,6 +16,9 @@ const MAPS: [&str; 14] = [
     "leaftl:cache=8KiB",
     "leaftl:cache=8KiB,gamma=4,buffer=64,compaction=1000",
     "leaftl:cache=32KiB,gamma=1,buffer=16,greedy=on,hmb=16KiB,unit=16KiB",
+    "learnedftl:cache=8KiB",
+    "learnedftl:cache=8KiB,pieces=2,order=last,node-bytes=0",
+    "learnedftl:cache=32KiB,entry-bytes=64,hmb=16KiB,unit=16KiB",
     "iu:size=16KiB",
     "dftl:cache=8KiB,hmb=16KiB",
     "s-ftl:cache=8KiB,hmb=8KiB",
@@ -25,7 +28,7 @@ const MAPS: [&str; 14] = [
 
 #[test]
 fn every_map_counts_exactly_what_the_table_says() {
-    let ftls = ["1r-greedy", "2r++"].map(|name| name.parse().unwrap()).to_vec();
+    let ftls = ["1r-greedy", "2r++", "address-groups"].map(|name| name.parse().unwrap()).to_vec();
     let mut experiment = experiment(ftls);
     experiment.drive.mapping = MAPS.join(",").parse().unwrap();
     let result = experiment.run(&mut ()).unwrap();
