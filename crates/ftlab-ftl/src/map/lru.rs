@@ -113,6 +113,17 @@ impl SegmentedLru {
         self.link(entry, false);
     }
 
+    /// Uses the entry of `page`, or adds one, for which the next one to leave makes room.
+    pub(super) fn keep(&mut self, page: Lpn) {
+        if self.touch(page) {
+            return;
+        }
+        if self.is_full() {
+            self.drop_oldest();
+        }
+        self.add(page);
+    }
+
     /// The page of the next entry to leave.
     pub(super) fn oldest(&self) -> Option<Lpn> {
         let of = |segment: Segment| self.entries.get(segment.ends.oldest() as usize);
@@ -245,9 +256,9 @@ mod tests {
                 assert_eq!(lru.touch(Lpn(page)), is_hit);
                 hits += u32::from(is_hit);
                 if !is_hit {
-                    let dropped = lru.is_full().then(|| lru.drop_oldest().unwrap().0.0);
-                    assert_eq!(dropped, stack.get(size as usize).copied());
-                    lru.add(Lpn(page));
+                    let leaves = lru.is_full().then(|| lru.oldest().unwrap().0);
+                    assert_eq!(leaves, stack.get(size as usize).copied());
+                    lru.keep(Lpn(page));
                 }
             }
             lru.check().unwrap();

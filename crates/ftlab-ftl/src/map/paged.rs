@@ -333,7 +333,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         }
         self.ftl.write_map_page(self.map_page(page), purpose)?;
         if let Some(host) = &mut self.host {
-            keep(host, Lpn(page));
+            host.keep(Lpn(page));
         }
         Ok(())
     }
@@ -355,7 +355,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         }
         let is_read = self.ftl.read_map_page(self.map_page(page), purpose)?;
         if let Some(host) = self.host.as_mut().filter(|_| is_read) {
-            keep(host, Lpn(page));
+            host.keep(Lpn(page));
         }
         Ok(is_read)
     }
@@ -413,17 +413,6 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         }
         Ok(())
     }
-}
-
-/// A translation page comes to memory of the host, or is used there; what was used longest ago makes room for it.
-fn keep(host: &mut SegmentedLru, page: Lpn) {
-    if host.touch(page) {
-        return;
-    }
-    if host.is_full() {
-        host.drop_oldest();
-    }
-    host.add(page);
 }
 
 impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
