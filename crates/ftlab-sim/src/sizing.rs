@@ -9,7 +9,7 @@ use crate::drive::{DriveOptions, DriveSummary, EarlyCollection, Logical, Physica
 use crate::option::told_by;
 use ftlab_flash::{Geometry, PAGES_MAX};
 use ftlab_ftl::page::DriveConfig;
-use ftlab_spec::Share;
+use ftlab_spec::{ByteSize, Share};
 use ftlab_trace::pages::page_sectors;
 
 /// Erase blocks that a drive has at least, so that streams and reserve take little of its spare space.
@@ -114,6 +114,11 @@ impl DriveOptions {
             });
         }
         u32::try_from(pages).ok().filter(|pages| *pages < PAGES_MAX).ok_or_else(|| {
+            let mut larger = (13..=20).map(|power| 1_u64 << power);
+            let fits = |page: &u64| wanted.bytes.div_ceil((*page).into()) < PAGES_MAX.into();
+            let pages = larger.find(fits).map_or(String::new(), |page| {
+                format!("larger pages (--page-size {}) or ", ByteSize(page))
+            });
             SimError::Unusable {
                 what: format!(
                     "a drive of {} bytes has {pages} pages of {} bytes, and at most {} are possible",
@@ -121,9 +126,10 @@ impl DriveOptions {
                     self.page_bytes,
                     PAGES_MAX - 1
                 ),
-                remedy: "use larger pages (--page-size 16KiB) or a smaller drive (--logical); where \
-                         the addresses of a trace are scattered, --logical with --wrap"
-                    .into(),
+                remedy: format!(
+                    "use {pages}a smaller drive (--logical); where the addresses of a trace are \
+                     scattered, --logical with --wrap"
+                ),
             }
         })
     }
@@ -229,6 +235,19 @@ mod tests {
     }
 
     #[test]
+    fn pages_that_are_large_enough_are_proposed() {
+        for (bytes, page_bytes, proposed) in
+            [(1 << 44, 4096, "8KiB"), (1 << 46, 4096, "32KiB"), (1 << 46, 16_384, "32KiB")]
+        {
+            let options = DriveOptions { page_bytes, ..DriveOptions::default() };
+            let wanted = Wanted { bytes, origin: Origin::Asked };
+            let error = options.configure(wanted).unwrap_err().to_string();
+            let remedy = format!("use larger pages (--page-size {proposed}) or a smaller drive");
+            assert!(error.contains(&remedy), "{error}");
+        }
+    }
+
+    #[test]
     fn blocks_are_rounded_up_once() {
         for (op, pages, pages_per_block, blocks) in [
             ("10%", 65_536, 128, 564),
@@ -267,7 +286,7 @@ mod tests {
         let error = options.configure(wanted(100)).unwrap_err().to_string();
         assert!(error.contains("100 bytes has no whole page of 4096"), "{error}");
         let error = options.configure(wanted(1 << 60)).unwrap_err().to_string();
-        assert!(error.contains("--page-size 16KiB"), "{error}");
+        assert!(error.contains("possible; use a smaller drive (--logical)"), "{error}");
         let error = options.configure(wanted(4096 * 4_200_000_000)).unwrap_err().to_string();
         assert!(error.contains("10% of over-provisioning"), "{error}");
     }

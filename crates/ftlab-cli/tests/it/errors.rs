@@ -173,7 +173,7 @@ fn both_op_and_blocks_are_refused() {
 fn a_drive_with_too_many_pages_proposes_larger_ones() {
     Place::new()
         .ftlab("run uniform --logical 1000TiB --ftl fifo")
-        .fails(2, &["at most 4294967293 are possible", "--page-size 16KiB"]);
+        .fails(2, &["at most 4294967293 are possible", "--page-size 256KiB"]);
 }
 
 #[test]

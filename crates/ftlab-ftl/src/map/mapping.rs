@@ -327,10 +327,12 @@ fn take_host(spec: &mut Spec) -> Result<Option<HostMemory>, SpecError> {
             None => Ok(None),
         };
     };
-    let Some(bytes) = ByteSize::parse(&size).filter(|bytes| bytes.0 > 0) else {
-        let expects = format!("{} above 0, such as 64MiB", ByteSize::expects_for(&size));
-        return refuse(HOST[0], &size, expects);
+    let Some(bytes) = ByteSize::parse(&size) else {
+        return refuse(HOST[0], &size, ByteSize::expects_for(&size));
     };
+    if bytes.0 == 0 {
+        return refuse(HOST[0], &size, "a size above 0; give hmb=64MiB".into());
+    }
     let is_time = |us: &f64| (0.0..=1e6).contains(us);
     let read_us = match time {
         None => HOST_READ_US,
@@ -347,13 +349,13 @@ fn take_host(spec: &mut Spec) -> Result<Option<HostMemory>, SpecError> {
 fn take_unit(spec: &mut Spec, key: &str) -> Result<Option<ByteSize>, SpecError> {
     let Some(text) = spec.get(key).map(str::to_owned) else { return Ok(None) };
     spec.arguments.retain(|(other, _)| other != key);
-    let unit = ByteSize::parse(&text).filter(|unit| unit.0 > 0);
-    unit.map(Some).ok_or_else(|| SpecError::BadValue {
-        of: spec.name.clone(),
-        key: key.into(),
-        value: text.clone(),
-        expects: format!("{} above a page, such as 16KiB", ByteSize::expects_for(&text)),
-    })
+    let expects = match ByteSize::parse(&text) {
+        Some(unit) if unit.0 > 0 => return Ok(Some(unit)),
+        Some(_) => format!("a size above a page; give {key}=16KiB"),
+        None => ByteSize::expects_for(&text),
+    };
+    let (of, key) = (spec.name.clone(), key.to_owned());
+    Err(SpecError::BadValue { of, key, value: text, expects })
 }
 
 impl fmt::Display for Mapping {
@@ -417,13 +419,13 @@ mod tests {
             ("dftl", "cache= is not a size above 0; give cache=2MiB"),
             ("dftl:cache=x", "cache=x is not a size"),
             ("dftl:cache=1MiB,protected=2", "protected=2 is not"),
-            ("dftl:cache=1MiB,unit=0", "unit=0 is not"),
+            ("dftl:cache=1MiB,unit=0", "unit=0 is not a size above a page; give unit=16KiB"),
             ("iu", "size= is not a size above a page; give size=16KiB"),
             ("iu:size=x", "size=x is not"),
             ("iu:size=16KiB,cache=1MiB", "iu has no parameter \"cache\""),
             ("iu:size=16KiB,hmb=1MiB", "iu has no parameter \"hmb\""),
             ("full:hmb=1MiB", "full has no parameter \"hmb\""),
-            ("dftl:cache=1MiB,hmb=0", "hmb=0 is not"),
+            ("dftl:cache=1MiB,hmb=0", "hmb=0 is not a size above 0; give hmb=64MiB"),
             ("dftl:cache=1MiB,hmb=x", "hmb=x is not a size"),
             ("dftl:cache=1MiB,hmb-us=1", "hmb-us=1 is not of use without hmb; give hmb=64MiB"),
             ("dftl:cache=1MiB,hmb=1MiB,hmb-us=-1", "hmb-us=-1 is not from 0 to 1000000"),
