@@ -1,6 +1,6 @@
 //! Flash that counts what it is asked for.
 
-use crate::{BlockId, Cause, Content, Flash, Merge, Page, Ppn, Purpose, Unit};
+use crate::{BlockId, Cause, Content, Flash, Lpn, Merge, Page, Ppn, Purpose, Unit};
 
 /// Operations for one cause.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,6 +26,11 @@ impl<F: Flash> Counted<F> {
     /// Counts the operations of `flash` from here on.
     pub fn new(flash: F) -> Self {
         Self { flash, by_cause: [Operations::default(); Cause::ALL.len()] }
+    }
+
+    /// The flash below.
+    pub fn flash(&self) -> &F {
+        &self.flash
     }
 
     /// The operations for one cause.
@@ -84,6 +89,32 @@ impl<F: Flash> Flash for Counted<F> {
     }
 
     #[inline]
+    fn read_map_page(
+        &mut self,
+        from: Ppn,
+        lpn: Lpn,
+        data: &mut [u8],
+        purpose: Purpose,
+    ) -> Result<(), F::Error> {
+        self.flash.read_map_page(from, lpn, data, purpose)?;
+        self.of_mut(purpose).reads += 1;
+        Ok(())
+    }
+
+    fn owners(
+        &mut self,
+        block: BlockId,
+        owners: &mut [Lpn],
+        is_right: &dyn Fn(&[Lpn]) -> bool,
+    ) -> Result<(), F::Error> {
+        self.flash.owners(block, owners, is_right)
+    }
+
+    fn mend_owners(&mut self, block: BlockId, owners: &[Lpn]) {
+        self.flash.mend_owners(block, owners);
+    }
+
+    #[inline]
     fn await_map(&mut self, time_ns: u64) {
         self.flash.await_map(time_ns);
     }
@@ -100,7 +131,7 @@ impl<F: Flash> Flash for Counted<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Faults, Faulty, Geometry, Lpn, NoPayload};
+    use crate::{Faults, Faulty, Geometry, NoPayload};
 
     #[test]
     fn what_is_done_counts_for_its_cause_and_what_fails_does_not() {

@@ -118,6 +118,32 @@ pub trait Flash {
     /// Reads the programmed page `from` into `data`.
     fn read(&mut self, from: Ppn, data: &mut [u8], purpose: Purpose) -> Result<(), Self::Error>;
 
+    /// [Reads](Self::read) the programmed page `from`, which holds the page `lpn` of a map.
+    #[inline]
+    fn read_map_page(
+        &mut self,
+        from: Ppn,
+        _lpn: Lpn,
+        data: &mut [u8],
+        purpose: Purpose,
+    ) -> Result<(), Self::Error> {
+        self.read(from, data, purpose)
+    }
+
+    /// Reads from the spare areas of `block` what its programmed pages hold, by their places in it, until that is right.
+    /// Whoever keeps the map in memory as a whole does not ask; a medium that cannot tell leaves `owners` as they are.
+    fn owners(
+        &mut self,
+        _block: BlockId,
+        _owners: &mut [Lpn],
+        _is_right: &dyn Fn(&[Lpn]) -> bool,
+    ) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// The spare areas of `block` are damaged: its pages hold these, as far as they are known.
+    fn mend_owners(&mut self, _block: BlockId, _owners: &[Lpn]) {}
+
     /// A part of a map that is elsewhere is read in this time, for which the next page that the host reads or writes
     /// waits.
     #[inline]

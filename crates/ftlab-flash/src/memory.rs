@@ -163,6 +163,28 @@ impl Flash for Memory {
         data.copy_from_slice(&self.data[self.range(from)]);
         Ok(())
     }
+
+    fn read_map_page(
+        &mut self,
+        from: Ppn,
+        lpn: Lpn,
+        data: &mut [u8],
+        purpose: Purpose,
+    ) -> Result<(), MemoryError> {
+        self.require_owner(from, lpn)?;
+        self.read(from, data, purpose)
+    }
+
+    fn owners(
+        &mut self,
+        block: BlockId,
+        owners: &mut [Lpn],
+        _: &dyn Fn(&[Lpn]) -> bool,
+    ) -> Result<(), MemoryError> {
+        let first = self.geometry.first_page(block).index();
+        owners.copy_from_slice(&self.owners[first..][..owners.len()]);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

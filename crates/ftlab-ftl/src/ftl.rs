@@ -242,6 +242,12 @@ pub enum FtlError<E: std::error::Error> {
          report the command"
     )]
     NoFreeBlock,
+    /// The spare areas of a block do not tell what its pages hold.
+    #[error(
+        "what the pages of block {0} hold cannot be read from its spare areas; open the drive again, which finds it \
+         elsewhere"
+    )]
+    SpareAreas(ftlab_flash::BlockId),
 }
 
 /// An invariant that does not hold: a bug.

@@ -39,6 +39,7 @@ mod metadata_budget;
 mod naive;
 mod observer;
 pub mod page;
+mod page_table;
 mod placement_handles;
 pub mod registry;
 mod slc_counts;

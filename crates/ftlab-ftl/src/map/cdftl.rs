@@ -72,8 +72,8 @@ impl OnFlash for CdftlParameters {
         4 * u64::from(entries) + 32 * held + 48 * u64::from(map_pages)
     }
 
-    fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map> {
-        Box::new(Cdftl::new(self, entries, entries_per_page))
+    fn make(&self, entries: u32, entries_per_page: u32, is_small: bool) -> Box<dyn Map> {
+        Box::new(Cdftl::new(self, entries, entries_per_page, is_small))
     }
 }
 
@@ -82,18 +82,25 @@ pub(super) struct Cdftl {
     entries: SegmentedLru,
     pages: SegmentedLru,
     entries_per_page: u32,
+    host_pages: u32,
 }
 
-state!(Cdftl { entries, pages } constant entries_per_page);
+state!(Cdftl { entries, pages } constant entries_per_page, host_pages);
 
 impl Cdftl {
-    fn new(parameters: &CdftlParameters, host_pages: u32, entries_per_page: u32) -> Self {
+    fn new(
+        parameters: &CdftlParameters,
+        host_pages: u32,
+        entries_per_page: u32,
+        is_small: bool,
+    ) -> Self {
         let [pages, entries] = parameters.room(entries_per_page);
         let map_pages = host_pages.div_ceil(entries_per_page);
         Self {
-            entries: SegmentedLru::new(host_pages, entries, 0),
-            pages: SegmentedLru::new(map_pages, pages, 0),
+            entries: SegmentedLru::new(host_pages, entries, 0, is_small),
+            pages: SegmentedLru::new(map_pages, pages, 0, false),
             entries_per_page,
+            host_pages,
         }
     }
 
@@ -154,6 +161,18 @@ impl Map for Cdftl {
 
     fn is_changed(&self, lpn: Lpn) -> bool {
         self.entries.is_changed(lpn) || self.pages.is_changed(self.page_of(lpn))
+    }
+
+    fn holds(&self, lpn: Lpn) -> bool {
+        self.entries.holds(lpn) || self.pages.holds(self.page_of(lpn))
+    }
+
+    fn held(&self) -> Vec<Lpn> {
+        let pages = self.pages.pages().flat_map(|page| {
+            let first = page.0 * self.entries_per_page;
+            first..first.saturating_add(self.entries_per_page).min(self.host_pages)
+        });
+        self.entries.pages().chain(pages.map(Lpn)).collect()
     }
 
     fn memory_bytes(&self) -> usize {

@@ -78,6 +78,21 @@ pub(crate) trait Map: Send + State {
     /// Whether the entry of `lpn` in memory tells otherwise than its translation page.
     fn is_changed(&self, lpn: Lpn) -> bool;
 
+    /// Whether the entry of `lpn` is in memory, of a map that a live drive can have.
+    fn holds(&self, _lpn: Lpn) -> bool {
+        true
+    }
+
+    /// Of such a map, whether the entry that is loaded comes alone.
+    fn loads_one(&self) -> bool {
+        false
+    }
+
+    /// All pages whose entries are in memory, of such a map.
+    fn held(&self) -> Vec<Lpn> {
+        Vec::new()
+    }
+
     /// A translation page is written, with what has changed of it in memory, if that is to go along.
     fn written(&mut self, _page: u32) {}
 
@@ -153,6 +168,7 @@ pub(super) trait OnFlash: Parameters + Copy {
     /// Bytes of memory that its simulation takes at most, of `entries` entries in `map_pages` translation pages.
     fn memory_bytes(&self, entries: u32, map_pages: u32) -> u64;
 
-    /// The map of a drive with `entries` entries, `entries_per_page` of which a translation page holds.
-    fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map>;
+    /// The map of a drive with `entries` entries, `entries_per_page` of which a translation page holds; a small one takes
+    /// no memory for each of them, if it can.
+    fn make(&self, entries: u32, entries_per_page: u32, is_small: bool) -> Box<dyn Map>;
 }

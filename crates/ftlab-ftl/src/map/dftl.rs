@@ -52,8 +52,8 @@ impl OnFlash for DftlParameters {
         4 * u64::from(entries) + 32 * u64::from(self.entries().min(entries))
     }
 
-    fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map> {
-        Box::new(Dftl::new(self, entries, entries_per_page))
+    fn make(&self, entries: u32, entries_per_page: u32, is_small: bool) -> Box<dyn Map> {
+        Box::new(Dftl::new(self, entries, entries_per_page, is_small))
     }
 }
 
@@ -66,10 +66,16 @@ pub(super) struct Dftl {
 state!(Dftl { cache } constant entries_per_page);
 
 impl Dftl {
-    pub(super) fn new(parameters: &DftlParameters, host_pages: u32, entries_per_page: u32) -> Self {
+    pub(super) fn new(
+        parameters: &DftlParameters,
+        host_pages: u32,
+        entries_per_page: u32,
+        is_small: bool,
+    ) -> Self {
         let entries = parameters.entries().min(host_pages);
         let protected = (parameters.protected * f64::from(entries)) as u32;
-        Self { cache: SegmentedLru::new(host_pages, entries, protected), entries_per_page }
+        let cache = SegmentedLru::new(host_pages, entries, protected, is_small);
+        Self { cache, entries_per_page }
     }
 }
 
@@ -96,6 +102,18 @@ impl Map for Dftl {
 
     fn is_changed(&self, lpn: Lpn) -> bool {
         self.cache.is_changed(lpn)
+    }
+
+    fn holds(&self, lpn: Lpn) -> bool {
+        self.cache.holds(lpn)
+    }
+
+    fn loads_one(&self) -> bool {
+        true
+    }
+
+    fn held(&self) -> Vec<Lpn> {
+        self.cache.pages().collect()
     }
 
     fn memory_bytes(&self) -> usize {

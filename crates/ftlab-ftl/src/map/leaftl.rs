@@ -76,7 +76,7 @@ impl OnFlash for LeaftlParameters {
         176 * u64::from(entries) + 64 * u64::from(map_pages) + 64 * u64::from(self.buffer)
     }
 
-    fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map> {
+    fn make(&self, entries: u32, entries_per_page: u32, _is_small: bool) -> Box<dyn Map> {
         Box::new(Leaftl::new(*self, entries, entries_per_page))
     }
 }
@@ -111,7 +111,7 @@ impl Leaftl {
             entries_per_page,
             groups_per_page,
             groups: vec![Group::default(); (pages * groups_per_page) as usize],
-            order: SegmentedLru::new(pages, pages, 0),
+            order: SegmentedLru::new(pages, pages, 0, false),
             bytes_of: vec![0; pages as usize],
             bytes: 0,
             is_learned: vec![0; host_pages.div_ceil(64) as usize],

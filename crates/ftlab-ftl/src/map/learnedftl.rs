@@ -96,7 +96,7 @@ impl OnFlash for LearnedftlParameters {
         of_entries.memory_bytes(entries, map_pages) + of_models
     }
 
-    fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map> {
+    fn make(&self, entries: u32, entries_per_page: u32, _is_small: bool) -> Box<dyn Map> {
         Box::new(Learnedftl::new(self, entries, entries_per_page))
     }
 }
@@ -114,7 +114,7 @@ impl Learnedftl {
     fn new(parameters: &LearnedftlParameters, host_pages: u32, entries_per_page: u32) -> Self {
         let of_entries = parameters.of_entries(host_pages, entries_per_page);
         Self {
-            entries: Tpftl::new(of_entries, host_pages, entries_per_page),
+            entries: Tpftl::new(of_entries, host_pages, entries_per_page, false),
             models: Models::new(parameters.pieces, host_pages, entries_per_page),
             model_bytes: parameters.models(host_pages.div_ceil(entries_per_page), entries_per_page),
         }

@@ -99,6 +99,15 @@ impl Ends {
         }
     }
 
+    /// Every entry, from the newest on.
+    pub(super) fn all<E: Linked + Copy>(self, entries: &[E]) -> impl Iterator<Item = u32> {
+        let is_entry = |entry: u32| (entry != NONE).then_some(entry);
+        std::iter::successors(is_entry(self.newest), move |entry| {
+            let mut entry = entries[*entry as usize];
+            is_entry(entry.links().older)
+        })
+    }
+
     /// Calls `see` with every entry, from the newest on, and verifies that their links agree.
     pub(super) fn check<E: Linked + Copy>(
         self,

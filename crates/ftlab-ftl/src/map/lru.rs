@@ -5,9 +5,11 @@
 //! If none may be protected, this is plain LRU.
 
 use crate::ensure::ensure;
+use crate::map::index::Index;
 use crate::map::links::{Ends, Linked, Links, NONE};
 use crate::memory;
 use crate::state::state;
+use crate::{Archive, State, StateError};
 use ftlab_flash::Lpn;
 
 /// An entry: of which page, and its neighbours in its segment.
@@ -45,7 +47,7 @@ state!(Segment { ends, len });
 /// A cache of entries, one for each of some pages.
 pub(super) struct SegmentedLru {
     /// Page -> its entry.
-    entry_of: Vec<u32>,
+    entry_of: Index,
     entries: Vec<Entry>,
     most: u32,
     /// Entries without a page.
@@ -55,15 +57,38 @@ pub(super) struct SegmentedLru {
     protected_most: u32,
 }
 
-state!(SegmentedLru { entry_of, entries, unused, probation, protected } constant most, protected_most);
+impl State for SegmentedLru {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        let Self { entry_of, entries, most: _, unused, probation, protected, protected_most: _ } =
+            self;
+        let fields: [(&'static str, &mut dyn State); 5] = [
+            ("entry_of", entry_of),
+            ("entries", entries),
+            ("unused", unused),
+            ("probation", probation),
+            ("protected", protected),
+        ];
+        for (name, field) in fields {
+            archive.name(name)?;
+            field.transfer(archive)?;
+        }
+        let ends = [probation.ends, protected.ends];
+        let held = ends.into_iter().flat_map(|ends| ends.all(entries));
+        let entries = &*entries;
+        entry_of.restore(held.map(|entry| (entries[entry as usize].page, entry)));
+        Ok(())
+    }
+}
 
 impl SegmentedLru {
-    /// A cache of at most `entries` entries, of which `protected` may be protected, for the pages of a drive.
-    pub(super) fn new(pages: u32, entries: u32, protected: u32) -> Self {
+    /// A cache of at most `entries` entries, of which `protected` may be protected, for the pages of a drive; a small one
+    /// takes memory for its entries only.
+    pub(super) fn new(pages: u32, entries: u32, protected: u32, is_small: bool) -> Self {
         let most = entries.min(pages);
+        let entry_of = Index::new(pages, is_small);
         let empty = Segment { ends: Ends::NONE, len: 0 };
         Self {
-            entry_of: memory::table(pages as usize, NONE),
+            entry_of,
             entries: Vec::with_capacity(most as usize),
             most,
             unused: Vec::new(),
@@ -85,7 +110,7 @@ impl SegmentedLru {
 
     /// Uses the entry of `page`: whether there is one.
     pub(super) fn touch(&mut self, page: Lpn) -> bool {
-        let entry = self.entry_of[page.index()];
+        let entry = self.entry_of.get(page.0);
         if entry == NONE {
             return false;
         }
@@ -102,14 +127,14 @@ impl SegmentedLru {
     /// Adds an entry for `page`, which has none, on probation.
     pub(super) fn add(&mut self, page: Lpn) {
         debug_assert!(!self.is_full(), "no room for page {page}");
-        debug_assert_eq!(self.entry_of[page.index()], NONE, "page {page} has an entry");
+        debug_assert!(!self.entry_of.holds(page.0), "page {page} has an entry");
         let entry = self.unused.pop().unwrap_or_else(|| {
             self.entries.push(Entry::BLANK);
             self.entries.len() as u32 - 1
         });
         self.entries[entry as usize].page = page.0;
         self.entries[entry as usize].is_changed = false;
-        self.entry_of[page.index()] = entry;
+        self.entry_of.set(page.0, entry);
         self.link(entry, false);
     }
 
@@ -139,11 +164,11 @@ impl SegmentedLru {
         let entry = of(self.probation).or_else(|| of(self.protected))?;
         self.unlink(entry);
         let Entry { page, is_changed, .. } = self.entries[entry as usize];
-        self.entry_of[page as usize] = NONE;
+        self.entry_of.remove(page);
         self.unused.push(entry);
         // The one after it leaves soon.
         if let Some(next) = self.entries.get(self.probation.ends.oldest() as usize) {
-            memory::prefetch(&self.entry_of, next.page as usize);
+            self.entry_of.prefetch(next.page);
             memory::prefetch(&self.entries, next.links.newer() as usize);
         }
         Some((Lpn(page), is_changed))
@@ -151,37 +176,40 @@ impl SegmentedLru {
 
     /// Changes the entry of `page`, which is no use of it: whether there is one.
     pub(super) fn change(&mut self, page: Lpn) -> bool {
-        let entry = self.entries.get_mut(self.entry_of[page.index()] as usize);
+        let entry = self.entries.get_mut(self.entry_of.get(page.0) as usize);
         entry.map(|entry| entry.is_changed = true).is_some()
+    }
+
+    /// The pages that have an entry.
+    pub(super) fn pages(&self) -> impl Iterator<Item = Lpn> {
+        let segments = [self.probation, self.protected].into_iter();
+        let entries = segments.flat_map(|segment| segment.ends.all(&self.entries));
+        entries.map(|entry| Lpn(self.entries[entry as usize].page))
     }
 
     /// Whether there is an entry for `page`.
     pub(super) fn holds(&self, page: Lpn) -> bool {
-        self.entry_of[page.index()] != NONE
+        self.entry_of.holds(page.0)
     }
 
     /// The entry of `page`, if there is one, has not changed any more.
     pub(super) fn clean(&mut self, page: Lpn) {
-        let entry = self.entry_of.get(page.index()).copied().unwrap_or(NONE);
-        if let Some(entry) = self.entries.get_mut(entry as usize) {
+        if let Some(entry) = self.entries.get_mut(self.entry_of.get(page.0) as usize) {
             entry.is_changed = false;
         }
     }
 
     /// Whether the entry of `page` has changed; no, if it has none.
     pub(super) fn is_changed(&self, page: Lpn) -> bool {
-        let entry = self.entries.get(self.entry_of[page.index()] as usize);
+        let entry = self.entries.get(self.entry_of.get(page.0) as usize);
         entry.is_some_and(|entry| entry.is_changed)
     }
 
     /// Fetches where the entry of the last page is, the entry of the second, and the neighbours of that of the first.
     pub(super) fn fetch_ahead(&self, [nearest, near, far]: [Lpn; 3]) {
-        memory::prefetch(&self.entry_of, far.index());
-        if let Some(entry) = self.entry_of.get(near.index()) {
-            memory::prefetch(&self.entries, *entry as usize);
-        }
-        let entry = self.entry_of.get(nearest.index());
-        if let Some(of) = entry.and_then(|entry| self.entries.get(*entry as usize)) {
+        self.entry_of.prefetch(far.0);
+        memory::prefetch(&self.entries, self.entry_of.get(near.0) as usize);
+        if let Some(of) = self.entries.get(self.entry_of.get(nearest.0) as usize) {
             memory::prefetch(&self.entries, of.links.newer() as usize);
             memory::prefetch(&self.entries, of.links.older() as usize);
         }
@@ -189,7 +217,7 @@ impl SegmentedLru {
 
     /// Bytes of memory that it takes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.entry_of[..]) + self.entries.capacity() * size_of::<Entry>()
+        self.entry_of.bytes() + self.entries.capacity() * size_of::<Entry>()
     }
 
     /// Verifies that segments and pages agree.
@@ -199,13 +227,13 @@ impl SegmentedLru {
             segment.ends.check(&self.entries, |entry, own| {
                 len += 1;
                 ensure!(own.is_protected == is_protected, "entry {entry} is in another segment");
-                ensure!(self.entry_of[own.page as usize] == entry, "entry {entry} is lost");
+                ensure!(self.entry_of.get(own.page) == entry, "entry {entry} is lost");
                 Ok(())
             })?;
             ensure!(len == segment.len, "a segment counts {} of {len} entries", segment.len);
         }
         ensure!(self.protected.len <= self.protected_most, "too many entries are protected");
-        let known = self.entry_of.iter().filter(|entry| **entry != NONE).count();
+        let known = self.entry_of.len();
         ensure!(known == self.len() as usize, "{known} pages have {} entries", self.len());
         Ok(())
     }
@@ -247,7 +275,7 @@ mod tests {
     #[test]
     fn without_protection_a_page_is_found_if_its_stack_distance_is_below_the_size() {
         for size in [1, 7, 64, 200] {
-            let mut lru = SegmentedLru::new(200, size, 0);
+            let mut lru = SegmentedLru::new(200, size, 0, size % 2 == 0);
             let (mut stack, mut random) = (Vec::new(), Random::new(u64::from(size)));
             let mut hits = 0;
             for _ in 0..4000 {
@@ -268,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_page_that_was_used_again_outlasts_those_that_were_not() {
-        let mut lru = SegmentedLru::new(10, 4, 2);
+        let mut lru = SegmentedLru::new(10, 4, 2, false);
         for page in 0..4 {
             lru.add(Lpn(page));
         }

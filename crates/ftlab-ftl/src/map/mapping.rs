@@ -181,6 +181,14 @@ impl Mapping {
             .map_or(0, |bytes| bytes + 48 * u64::from(engine.map_pages) + 128 * u64::from(blocks))
     }
 
+    /// Bytes of memory that it takes at most on a live drive, where entries that are not held take none: that of
+    /// [`of_engine`](Self::of_engine).
+    pub fn live_bytes(&self, engine: &DriveConfig) -> u64 {
+        // Entries stand in two tables more, one of which tells their places.
+        let of_held = self.memory_bytes(engine) - 4 * u64::from(engine.logical_pages);
+        of_held * 3 / 2 + 16 * 1024
+    }
+
     /// Pages of an entry, on a drive with pages of this size.
     pub fn unit_pages(&self, page_bytes: u32) -> u32 {
         let pages = self.unit.map_or(1, |unit| unit.0 / u64::from(page_bytes.max(1)));
@@ -229,10 +237,43 @@ impl Mapping {
         Ok(DriveConfig { map_pages, ..config })
     }
 
-    /// What is kept of a map on flash; none if it is in memory as a whole.
-    pub(crate) fn make(&self, engine: &DriveConfig) -> Option<Box<dyn Map>> {
+    /// What is kept of a map on flash; none if it is in memory as a whole. A small one takes no memory for entries that
+    /// it does not hold.
+    pub(crate) fn make(&self, engine: &DriveConfig, is_small: bool) -> Option<Box<dyn Map>> {
         let entries = Self::entries_per_page(engine.geometry.page_bytes());
-        on_flash!(&self.kept, map => map.make(engine.logical_pages, entries))
+        on_flash!(&self.kept, map => map.make(engine.logical_pages, entries, is_small))
+    }
+
+    /// Why a live drive cannot have this map, and what to do; none if it can.
+    pub fn refused_live(&self) -> Option<String> {
+        let name = self.name();
+        let possible = "give full, dftl, cdftl, or tpftl with by-request=off";
+        if self.has_units() {
+            return Some(format!(
+                "{name} has units, whose pages a live drive would have to rewrite; {possible}"
+            ));
+        }
+        if self.host.is_some() {
+            return Some(format!(
+                "{name} has memory of the host (hmb), which no host lends; leave it out"
+            ));
+        }
+        match self.kept {
+            Kept::Full | Kept::Dftl(_) | Kept::Cdftl(_) => None,
+            Kept::Tpftl(of) if !of.asks_for_requests() => None,
+            Kept::Tpftl(_) => Some(format!(
+                "{name} loads what a request needs, and the journal of a live drive has pages; give by-request=off"
+            )),
+            Kept::Sftl(_) => Some(format!(
+                "{name} looks at places before their translation page is read; {possible}"
+            )),
+            Kept::Leaftl(_) => Some(format!(
+                "{name} has places in segments, which are not kept on flash; {possible}"
+            )),
+            Kept::Learnedftl(_) => Some(format!(
+                "{name} trains models while it collects, which are not kept on flash; {possible}"
+            )),
+        }
     }
 
     /// The parameter that names its units.

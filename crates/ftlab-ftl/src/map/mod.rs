@@ -27,10 +27,13 @@ mod coldest;
 mod contract;
 mod dftl;
 mod in_memory;
+mod index;
 mod leaftl;
 mod learned;
 mod learnedftl;
 mod links;
+#[cfg(test)]
+mod live_tests;
 mod lru;
 mod mapping;
 mod models;

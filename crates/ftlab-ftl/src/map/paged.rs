@@ -14,7 +14,7 @@ use crate::{
     Archive, BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MapCounts, MemoryBytes, Metadata,
     Observer, PageBatch, PageWrite, State, StateError, StreamUse,
 };
-use ftlab_flash::{Cause, Content, Flash, Lpn, Page, Ppn, Purpose};
+use ftlab_flash::{BlockId, Cause, Content, Flash, Lpn, Page, Ppn, Purpose};
 use std::ops::Range;
 
 /// How many writes ahead what is asked about a page is fetched: what its entry refers to, its entry and its old version,
@@ -58,13 +58,19 @@ pub(crate) struct PagedMap<F, O> {
     /// Moved pages and translation pages of a victim, kept for their memory.
     moved: Vec<u32>,
     pages: Vec<u32>,
+    /// If places are on flash alone: how many may be in memory before those that the map does not hold are dropped.
+    places_most: usize,
+    /// Data of a translation page that is read or written.
+    content: Vec<u8>,
+    /// Data of a translation page that was read for [`Resume::find`], and its number, if it is as on flash.
+    found: (Option<u32>, Vec<u8>),
 }
 
 impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     /// An erased drive of this policy; The second configuration is what [`Mapping::of_engine`] makes
-    /// of the first.
+    /// of the first. A small one takes no memory for entries that are not held.
     pub(crate) fn new(
-        mapping: &Mapping,
+        (mapping, is_small): (&Mapping, bool),
         policy: Box<dyn Policy>,
         [config, engine]: [DriveConfig; 2],
         flash: F,
@@ -73,9 +79,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         let DriveConfig { geometry, logical_pages: host_units, map_pages, .. } = engine;
         let logical_pages = config.logical_pages;
         let units = UnitPages::new(geometry.page_bytes() / config.geometry.page_bytes());
-        let map = mapping.make(&engine);
+        let map = mapping.make(&engine, is_small);
         let (host, host_ns) = match mapping.host_memory(&engine) {
-            Some((pages, ns)) => (Some(SegmentedLru::new(map_pages, pages, 0)), ns),
+            Some((pages, ns)) => (Some(SegmentedLru::new(map_pages, pages, 0, false)), ns),
             None => (None, 0),
         };
         let policy = match &map {
@@ -90,9 +96,16 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         let waiting = buffer.filter(|pages| *pages > 1);
         let waiting = waiting.map(|pages| Waiting::new(pages, host_units));
         let trains = map.as_ref().is_some_and(|map| map.trains());
+        let content = vec![u8::MAX; if is_small { geometry.page_bytes() as usize } else { 0 }];
         let watch = MapWatch::new(observer, units, [host_units, logical_pages], map.is_some());
         Ok(Self {
-            ftl: PageMapped::new(policy, engine, UnitFlash::new(flash, units), watch)?,
+            ftl: PageMapped::with_tables(
+                policy,
+                engine,
+                UnitFlash::new(flash, units),
+                watch,
+                is_small,
+            )?,
             map: map.unwrap_or_else(|| Box::new(InMemory)),
             host,
             host_ns,
@@ -111,6 +124,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             points: Vec::new(),
             moved: Vec::new(),
             pages: Vec::new(),
+            places_most: 0,
+            content: content.clone(),
+            found: (None, content),
         })
     }
 
@@ -284,6 +300,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             self.counts.loads += u64::from(is_read);
         }
         self.map.load(lpn);
+        if found == Found::Nowhere {
+            self.bring_loaded(lpn);
+        }
         Ok(found == Found::InPage)
     }
 
@@ -331,7 +350,14 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         if !is_whole {
             self.counts.update_reads += u64::from(self.read(page, purpose)?);
         }
-        self.ftl.write_map_page(self.map_page(page), purpose)?;
+        let mut content = std::mem::take(&mut self.content);
+        if is_whole {
+            content.fill(u8::MAX);
+        }
+        self.lay_over(page, is_whole, &mut content);
+        let written = self.ftl.write_map_page(self.map_page(page), &content, purpose);
+        self.content = content;
+        written?;
         if let Some(host) = &mut self.host {
             host.keep(Lpn(page));
         }
@@ -353,7 +379,11 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             }
             return Ok(false);
         }
-        let is_read = self.ftl.read_map_page(self.map_page(page), purpose)?;
+        let lpn = self.map_page(page);
+        let is_read = self.ftl.read_map_page(lpn, &mut self.content, purpose)?;
+        if !is_read {
+            self.content.fill(u8::MAX);
+        }
         if let Some(host) = self.host.as_mut().filter(|_| is_read) {
             host.keep(Lpn(page));
         }
@@ -371,6 +401,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             moved.clear();
             self.moved = moved;
             settled?;
+        }
+        if self.ftl.drive().places_in_memory() > self.places_most {
+            self.drop_places();
         }
         Ok(())
     }
@@ -578,6 +611,10 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn check(&self) -> Result<(), Broken> {
+        if self.ftl.drive().is_paged() {
+            self.map.check().map_err(Broken)?;
+            return self.ftl.check();
+        }
         let host = self.host.as_ref().map_or(Ok(()), SegmentedLru::check);
         host.and_then(|()| self.map.check()).and_then(|()| self.check_entries()).map_err(Broken)?;
         self.ftl.check()
@@ -627,6 +664,9 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
             entries_per_page: _,
             moved: _,
             pages: _,
+            places_most: _,
+            content: _,
+            found: _,
         } = self;
         for expected in [*host_units, *map_pages] {
             let mut found = expected;
@@ -650,11 +690,158 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
             archive.name(name)?;
             field.transfer(archive)?;
         }
-        ftl.transfer(archive)
+        ftl.transfer(archive)?;
+        // Of those that hold nothing, the mapping that is restored next tells nothing.
+        if ftl.drive().is_paged() {
+            map.held().into_iter().for_each(|lpn| ftl.drive_mut().bring(lpn, NOWHERE));
+        }
+        Ok(())
     }
 
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError> {
-        self.ftl.set_mapping(first, flash_pages)
+        if !self.ftl.drive().is_paged() {
+            return self.ftl.set_mapping(first, flash_pages);
+        }
+        let drive = self.ftl.drive();
+        let (flash, pages) = (drive.geometry().pages(), drive.all_pages());
+        for (&page, lpn) in flash_pages.iter().zip(first.0..) {
+            if lpn >= pages {
+                let (found, expected) = (u64::from(lpn) + 1, pages.into());
+                return Err(StateError::Length { found, expected });
+            }
+            if page != NOWHERE && page >= flash {
+                return Err(StateError::Value(page.into()));
+            }
+            let holds = lpn < self.host_units && self.map.holds(Lpn(lpn));
+            if page != NOWHERE {
+                self.ftl.drive_mut().restore_place(Lpn(lpn), Ppn(page), holds);
+            }
+        }
+        Ok(())
+    }
+
+    fn page_in(&mut self) {
+        self.content = Vec::new();
+        self.ftl.drive_mut().page_in();
+    }
+
+    fn page_out(&mut self) {
+        debug_assert!(self.units.is_one() && self.host.is_none() && self.learns.is_none());
+        debug_assert!(self.ftl.observer().moved.is_empty(), "between operations");
+        let page_bytes = self.ftl.drive().geometry().page_bytes() as usize;
+        self.content = vec![u8::MAX; page_bytes];
+        self.found = (None, vec![u8::MAX; page_bytes]);
+        self.ftl.page_out(&self.map.held());
+    }
+
+    fn find(&mut self, lpn: Lpn) -> Result<Option<Ppn>, ErrorOf<Self>> {
+        let in_memory = self.ftl.drive().place_in_memory(lpn);
+        let place = match in_memory {
+            Some(place) => place,
+            None => self.find_on_flash(lpn)?,
+        };
+        Ok((place != NOWHERE).then_some(Ppn(place)))
+    }
+
+    fn mend_owners(&mut self, block: BlockId) -> bool {
+        self.ftl.mend(block)
+    }
+
+    fn is_told(&self, map_page: u32, data: &[u8]) -> bool {
+        let tells =
+            |(lpn, place): (u32, u32)| place == self.place_of(lpn) || self.map.is_changed(Lpn(lpn));
+        self.entries_of(map_page).zip(places(data)).all(tells)
+    }
+
+    fn tell(&self, map_page: u32, data: &mut [u8]) {
+        data.fill(u8::MAX);
+        for (lpn, entry) in self.entries_of(map_page).zip(data.as_chunks_mut().0) {
+            *entry = self.place_of(lpn).to_le_bytes();
+        }
+    }
+}
+
+/// What an entry says of a page that holds nothing.
+const NOWHERE: u32 = u32::MAX;
+
+/// The entries of a translation page.
+fn places(data: &[u8]) -> impl Iterator<Item = u32> {
+    data.as_chunks().0.iter().map(|entry| u32::from_le_bytes(*entry))
+}
+
+/// Places that are on flash alone.
+impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
+    /// The pages whose entries a translation page has.
+    fn entries_of(&self, map_page: u32) -> Range<u32> {
+        let first = map_page * self.entries_per_page;
+        first..first.saturating_add(self.entries_per_page).min(self.host_units)
+    }
+
+    /// As the whole mapping in memory has it.
+    fn place_of(&self, lpn: u32) -> u32 {
+        self.ftl.flash_page(Lpn(lpn)).map_or(NOWHERE, |page| page.0)
+    }
+
+    /// Brings the places of entries that have come into memory with the translation page that was read.
+    fn bring_loaded(&mut self, loaded: Lpn) {
+        if self.content.is_empty() {
+            return;
+        }
+        let map_page = loaded.0 / self.entries_per_page;
+        if self.map.loads_one() {
+            let entry = (loaded.0 % self.entries_per_page) as usize;
+            let place = places(&self.content).nth(entry).unwrap_or(NOWHERE);
+            self.ftl.drive_mut().bring(loaded, place);
+            return;
+        }
+        for (lpn, place) in self.entries_of(map_page).zip(places(&self.content)) {
+            if self.map.holds(Lpn(lpn)) {
+                self.ftl.drive_mut().bring(Lpn(lpn), place);
+            }
+        }
+    }
+
+    /// Lays the places that are in memory over what a translation page is to have.
+    fn lay_over(&mut self, map_page: u32, is_whole: bool, content: &mut [u8]) {
+        if content.is_empty() {
+            return;
+        }
+        if self.found.0 == Some(map_page) {
+            self.found.0 = None;
+        }
+        let drive = self.ftl.drive();
+        for (lpn, entry) in self.entries_of(map_page).zip(content.as_chunks_mut().0) {
+            let place = drive.place_in_memory(Lpn(lpn));
+            debug_assert!(place.is_some() || !is_whole, "the entry of page {lpn} is on flash");
+            if let Some(place) = place {
+                *entry = place.to_le_bytes();
+            }
+        }
+    }
+
+    /// Drops places that the map does not hold any more. None has to be written.
+    #[cold]
+    fn drop_places(&mut self) {
+        let map = &self.map;
+        self.ftl.drive_mut().keep_places(|lpn| map.holds(lpn));
+        // At least an eighth is dropped by the next time.
+        self.places_most = self.ftl.drive().places_in_memory() * 9 / 8 + 1024;
+    }
+
+    #[cold]
+    fn find_on_flash(&mut self, lpn: Lpn) -> Result<u32, ErrorOf<Self>> {
+        let page = lpn.0 / self.entries_per_page;
+        if self.found.0 != Some(page) {
+            self.found.0 = None;
+            let of_map = self.map_page(page);
+            let is_read = self.ftl.read_map_page(of_map, &mut self.found.1, UNAWAITED)?;
+            if !is_read {
+                self.found.1.fill(u8::MAX);
+            }
+            self.found.0 = Some(page);
+        }
+        let place = places(&self.found.1).nth((lpn.0 % self.entries_per_page) as usize);
+        Ok(place.unwrap_or(NOWHERE))
     }
 }
 

@@ -78,7 +78,7 @@ impl OnFlash for SftlParameters {
         u64::from(entries) / 4 + 64 * u64::from(map_pages) + 16 * news
     }
 
-    fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map> {
+    fn make(&self, entries: u32, entries_per_page: u32, _is_small: bool) -> Box<dyn Map> {
         Box::new(Sftl::new(*self, entries, entries_per_page))
     }
 }
@@ -115,7 +115,7 @@ impl Sftl {
             parameters,
             host_pages,
             entries_per_page,
-            order: SegmentedLru::new(map_pages, map_pages, 0),
+            order: SegmentedLru::new(map_pages, map_pages, 0, false),
             breaks: vec![0; (host_pages as usize).div_ceil(64)],
             breaks_of: vec![0; of_pages],
             news: Vec::new(),

@@ -19,9 +19,9 @@ use ftlab_spec::{ByteSize, Parameters};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-type OverCounted<F> = DynMapped<Counted<F>, ()>;
+pub(super) type OverCounted<F> = DynMapped<Counted<F>, ()>;
 
-fn mapped<F: Flash + Send + 'static>(
+pub(super) fn mapped<F: Flash + Send + 'static>(
     name: &str,
     mapping: &Mapping,
     config: DriveConfig,
@@ -34,7 +34,7 @@ fn mapped<F: Flash + Send + 'static>(
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Operation {
+pub(super) enum Operation {
     Write(u32),
     Trim(u32),
     Read(u32),
@@ -42,7 +42,7 @@ enum Operation {
 
 /// A map, in the obvious way.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     Full,
     Lru { entries: u32, protected: f64 },
     Cdftl(CdftlParameters),
@@ -75,7 +75,7 @@ impl Kind {
         }
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match self {
             Self::Full => "full".into(),
             Self::Lru { entries, protected } => {
@@ -176,15 +176,15 @@ fn with_host(kind: &Kind, shape: &Shape) -> String {
 }
 
 #[derive(Debug, Clone)]
-struct Scenario {
-    config: DriveConfig,
-    kind: Kind,
-    shape: Shape,
-    operations: Vec<Operation>,
+pub(super) struct Scenario {
+    pub(super) config: DriveConfig,
+    pub(super) kind: Kind,
+    pub(super) shape: Shape,
+    pub(super) operations: Vec<Operation>,
 }
 
 /// Small drives, barely large enough or larger; translation pages of 2 to 8 entries.
-fn scenarios() -> impl Strategy<Value = Scenario> {
+pub(super) fn scenarios() -> impl Strategy<Value = Scenario> {
     let sizes = (2_u32..12, 2_u32..16, 0_u32..6, 2_u32..5, 1_u32..5);
     let steps = prop::collection::vec((0_u8..12, any::<u32>(), 0_u32..3), 50..500);
     (sizes, kinds(), 0_usize..6, steps).prop_map(|(sizes, kind, in_host, steps)| {
@@ -637,7 +637,7 @@ fn tpftl_writes_and_reads_fewer_translation_pages_than_dftl_and_each_technique_h
 }
 
 /// A drive of 1,024 pages, with translation pages of 16 entries.
-fn drive() -> DriveConfig {
+pub(super) fn drive() -> DriveConfig {
     DriveConfig::new(Geometry::new(116, 16, 64).unwrap(), 1024, 14)
 }
 
@@ -662,7 +662,7 @@ fn work(ftl: &mut (impl Ftl + ?Sized), pages: u32) {
 }
 
 /// Policies that are told nothing but addresses, and whose parameters fit any drive.
-fn policies() -> impl Iterator<Item = String> {
+pub(super) fn policies() -> impl Iterator<Item = String> {
     let is_told = |name: &String| {
         let hints = registry::hints(&name.parse().unwrap()).unwrap();
         hints == Hints::None && !name.starts_with("oracle")

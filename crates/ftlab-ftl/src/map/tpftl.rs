@@ -33,9 +33,11 @@
 use crate::ensure::ensure;
 use crate::map::coldest::Coldest;
 use crate::map::contract::{Found, Map, OnFlash, Places, WriteBack};
+use crate::map::index::Index;
 use crate::map::links::{Ends, Linked, Links, NONE};
 use crate::memory;
 use crate::state::state;
+use crate::{Archive, State, StateError};
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
 use std::ops::Range;
@@ -76,6 +78,13 @@ ftlab_spec::parameters! {
     }
 }
 
+impl TpftlParameters {
+    /// Whether what it does depends on which pages are of one request.
+    pub(super) fn asks_for_requests(&self) -> bool {
+        self.by_request
+    }
+}
+
 impl OnFlash for TpftlParameters {
     const NAME: &'static str = "tpftl";
 
@@ -91,8 +100,8 @@ impl OnFlash for TpftlParameters {
         4 * u64::from(entries) + 48 * held + 64 * u64::from(map_pages)
     }
 
-    fn make(&self, entries: u32, entries_per_page: u32) -> Box<dyn Map> {
-        Box::new(Tpftl::new(*self, entries, entries_per_page))
+    fn make(&self, entries: u32, entries_per_page: u32, is_small: bool) -> Box<dyn Map> {
+        Box::new(Tpftl::new(*self, entries, entries_per_page, is_small))
     }
 }
 
@@ -157,8 +166,9 @@ enum Victim {
 pub(super) struct Tpftl {
     parameters: TpftlParameters,
     entries_per_page: u32,
+    pages: u32,
     /// Page -> its entry.
-    entry_of: Vec<u32>,
+    entry_of: Index,
     entries: Vec<Entry>,
     unused: Vec<u32>,
     /// By translation page.
@@ -177,18 +187,56 @@ pub(super) struct Tpftl {
 }
 
 // A plan is made and carried out within one look-up.
-state!(Tpftl {
-    entry_of, entries, unused, nodes, coldest, held, bytes, look_ups, change, is_sequential
-} constant parameters, entries_per_page, plan);
+impl State for Tpftl {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        let Self {
+            parameters: _,
+            entries_per_page: _,
+            pages: _,
+            entry_of,
+            entries,
+            unused,
+            nodes,
+            coldest,
+            held,
+            bytes,
+            look_ups,
+            plan: _,
+            change,
+            is_sequential,
+        } = self;
+        let fields: [(&'static str, &mut dyn State); 10] = [
+            ("entry_of", entry_of),
+            ("entries", entries),
+            ("unused", unused),
+            ("nodes", nodes),
+            ("coldest", coldest),
+            ("held", held),
+            ("bytes", bytes),
+            ("look_ups", look_ups),
+            ("change", change),
+            ("is_sequential", is_sequential),
+        ];
+        for (name, field) in fields {
+            archive.name(name)?;
+            field.transfer(archive)?;
+        }
+        let entries = &*entries;
+        let held = nodes.iter().flat_map(|node| node.ends.all(entries));
+        entry_of.restore(held.map(|entry| (entries[entry as usize].page, entry)));
+        Ok(())
+    }
+}
 
 impl Tpftl {
-    pub(super) fn new(parameters: TpftlParameters, pages: u32, entries_per_page: u32) -> Self {
+    pub(super) fn new(parameters: TpftlParameters, pages: u32, entries_per_page: u32, is_small: bool) -> Self {
         let map_pages = pages.div_ceil(entries_per_page) as usize;
         let empty = Node { ends: Ends::NONE, entries: 0, changed: 0, heat: 0, used: 0 };
         Self {
             parameters,
             entries_per_page,
-            entry_of: memory::table(pages as usize, NONE),
+            pages,
+            entry_of: Index::new(pages, is_small),
             entries: Vec::new(),
             unused: Vec::new(),
             nodes: vec![empty; map_pages],
@@ -209,13 +257,13 @@ impl Tpftl {
     /// The pages after `lpn` of the same translation page, as far as there are any.
     fn after(&self, lpn: u32) -> Range<u32> {
         let end = (self.node_of(lpn) + 1).saturating_mul(self.entries_per_page);
-        lpn + 1..end.min(self.entry_of.len() as u32)
+        lpn + 1..end.min(self.pages)
     }
 
     /// Pages right before `lpn` whose entries are in memory, all of its translation page.
     fn run_before(&self, lpn: u32) -> u32 {
         let first = self.node_of(lpn) * self.entries_per_page;
-        (first..lpn).rev().take_while(|page| self.entry_of[*page as usize] != NONE).count() as u32
+        (first..lpn).rev().take_while(|page| self.entry_of.holds(*page)).count() as u32
     }
 
     /// Bytes that an entry of this node takes more.
@@ -227,7 +275,7 @@ impl Tpftl {
 
     /// The entries that are to come with that of `lpn`, which is the first of them.
     fn wanted(&self, lpn: u32, last: u32) -> impl Iterator<Item = u32> + '_ {
-        (lpn..=last).filter(|page| self.entry_of[*page as usize] == NONE)
+        (lpn..=last).filter(|page| !self.entry_of.holds(*page))
     }
 
     /// The last page whose entry is to come with that of `lpn`.
@@ -294,7 +342,7 @@ impl Tpftl {
     fn remove(&mut self, node: u32, entry: u32) {
         self.unlink(node, entry);
         let Entry { used, page, is_changed, .. } = self.entries[entry as usize];
-        self.entry_of[page as usize] = NONE;
+        self.entry_of.remove(page);
         self.unused.push(entry);
         let of = &mut self.nodes[node as usize];
         (of.entries, of.heat) = (of.entries - 1, of.heat - used);
@@ -321,7 +369,7 @@ impl Tpftl {
         } else {
             self.entries[entry as usize] = blank;
         }
-        self.entry_of[page as usize] = entry;
+        self.entry_of.set(page, entry);
         self.link(node, entry, is_newest);
         let of = &mut self.nodes[node as usize];
         (of.entries, of.heat) = (of.entries + 1, of.heat + self.look_ups);
@@ -351,7 +399,7 @@ impl Tpftl {
 impl Map for Tpftl {
     fn look_up(&mut self, lpn: Lpn, following: u32) -> Found {
         self.look_ups += 1;
-        let (entry, node) = (self.entry_of[lpn.index()], self.node_of(lpn.0));
+        let (entry, node) = (self.entry_of.get(lpn.0), self.node_of(lpn.0));
         self.nodes[node as usize].used = self.look_ups;
         if entry == NONE {
             if self.parameters.order == NodeOrder::Last && self.nodes[node as usize].entries > 0 {
@@ -418,7 +466,7 @@ impl Map for Tpftl {
             if self.bytes + entry_bytes > self.parameters.cache.0 {
                 break;
             }
-            if self.entry_of[page as usize] == NONE {
+            if !self.entry_of.holds(page) {
                 self.add(page, false);
             }
         }
@@ -426,7 +474,7 @@ impl Map for Tpftl {
     }
 
     fn change(&mut self, lpn: Lpn) -> bool {
-        let entry = self.entry_of[lpn.index()];
+        let entry = self.entry_of.get(lpn.0);
         let Some(of) = self.entries.get_mut(entry as usize) else { return false };
         let was_changed = std::mem::replace(&mut of.is_changed, true);
         let node = self.node_of(lpn.0);
@@ -435,8 +483,17 @@ impl Map for Tpftl {
     }
 
     fn is_changed(&self, lpn: Lpn) -> bool {
-        let entry = self.entries.get(self.entry_of[lpn.index()] as usize);
+        let entry = self.entries.get(self.entry_of.get(lpn.0) as usize);
         entry.is_some_and(|entry| entry.is_changed)
+    }
+
+    fn holds(&self, lpn: Lpn) -> bool {
+        self.entry_of.holds(lpn.0)
+    }
+
+    fn held(&self) -> Vec<Lpn> {
+        let entries = self.nodes.iter().flat_map(|node| node.ends.all(&self.entries));
+        entries.map(|entry| Lpn(self.entries[entry as usize].page)).collect()
     }
 
     fn written(&mut self, page: u32) {
@@ -446,7 +503,7 @@ impl Map for Tpftl {
     }
 
     fn memory_bytes(&self) -> usize {
-        size_of_val(&self.entry_of[..])
+        self.entry_of.bytes()
             + self.entries.capacity() * size_of::<Entry>()
             + self.unused.capacity() * size_of::<u32>()
             + size_of_val(&self.nodes[..])
@@ -454,12 +511,9 @@ impl Map for Tpftl {
     }
 
     fn fetch_ahead(&self, [nearest, near, far]: [Lpn; 3]) {
-        memory::prefetch(&self.entry_of, far.index());
-        if let Some(entry) = self.entry_of.get(near.index()) {
-            memory::prefetch(&self.entries, *entry as usize);
-        }
-        let entry = self.entry_of.get(nearest.index());
-        if let Some(of) = entry.and_then(|entry| self.entries.get(*entry as usize)) {
+        self.entry_of.prefetch(far.0);
+        memory::prefetch(&self.entries, self.entry_of.get(near.0) as usize);
+        if let Some(of) = self.entries.get(self.entry_of.get(nearest.0) as usize) {
             memory::prefetch(&self.entries, of.links.newer() as usize);
             memory::prefetch(&self.entries, of.links.older() as usize);
         }
@@ -470,7 +524,7 @@ impl Map for Tpftl {
         for (node, of) in (0..).zip(&self.nodes) {
             let mut seen = Node { entries: 0, changed: 0, heat: 0, ..*of };
             of.ends.check(&self.entries, |entry, own| {
-                ensure!(self.entry_of[own.page as usize] == entry, "entry {entry} is lost");
+                ensure!(self.entry_of.get(own.page) == entry, "entry {entry} is lost");
                 ensure!(self.node_of(own.page) == node, "entry {entry} is in another node");
                 seen.entries += 1;
                 seen.changed += u32::from(own.is_changed);
@@ -487,7 +541,7 @@ impl Map for Tpftl {
         bytes += u64::from(held) * u64::from(self.parameters.entry_bytes);
         ensure!((held, bytes) == (self.held, self.bytes), "{held} entries take {bytes} bytes");
         ensure!(bytes <= self.parameters.cache.0, "{bytes} bytes do not fit");
-        let known = self.entry_of.iter().filter(|entry| **entry != NONE).count();
+        let known = self.entry_of.len();
         ensure!(known == held as usize, "{known} pages have {held} entries");
         self.coldest.check(|node| self.heat(node))
     }

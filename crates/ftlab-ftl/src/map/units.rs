@@ -151,6 +151,34 @@ impl<F: Flash> Flash for UnitFlash<F> {
     }
 
     #[inline]
+    fn read_map_page(
+        &mut self,
+        from: Ppn,
+        lpn: Lpn,
+        data: &mut [u8],
+        purpose: Purpose,
+    ) -> Result<(), F::Error> {
+        if self.units.is_one() {
+            return self.below.read_map_page(from, lpn, data, purpose);
+        }
+        self.read(from, data, purpose)
+    }
+
+    fn owners(
+        &mut self,
+        block: BlockId,
+        owners: &mut [Lpn],
+        is_right: &dyn Fn(&[Lpn]) -> bool,
+    ) -> Result<(), F::Error> {
+        debug_assert!(self.units.is_one(), "units hold no data");
+        self.below.owners(block, owners, is_right)
+    }
+
+    fn mend_owners(&mut self, block: BlockId, owners: &[Lpn]) {
+        self.below.mend_owners(block, owners);
+    }
+
+    #[inline]
     fn await_map(&mut self, time_ns: u64) {
         self.below.await_map(time_ns);
     }

@@ -107,8 +107,27 @@ pub fn build_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
         return Ok(Box::new(page_mapped(policy, ftl, config, flash, observer)?));
     }
     let engine = mapping.of_engine(config)?;
-    let made = PagedMap::new(mapping, policy, [config, engine], flash, observer);
+    let made = PagedMap::new((mapping, false), policy, [config, engine], flash, observer);
     Ok(Box::new(made.map_err(|source| BuildError::Config { ftl: ftl.to_string(), source })?))
+}
+
+/// Builds the page-mapped FTL that `spec` names with a map of this kind, for a drive: its pages pass one by one, and hold
+/// data. If the map is on flash, it takes no memory for entries that it does not hold, once it is
+/// [paged out](Resume::page_out).
+pub fn build_for_drive<F: Flash + Send + 'static, O: Observer + 'static>(
+    mapping: &Mapping,
+    spec: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<DynMapped<F, O>, BuildError> {
+    if mapping.is_full() {
+        return Ok(build_page_mapped(spec, config, flash, observer)?);
+    }
+    let engine = mapping.of_engine(config)?;
+    let policy = boxed_policy(spec, DriveShape::new(&engine))?;
+    let made = PagedMap::new((mapping, true), policy, [config, engine], flash, observer);
+    Ok(Box::new(made.map_err(|source| BuildError::Config { ftl: spec.to_string(), source })?))
 }
 
 /// A page-mapped FTL of any policy and any map over `F`, watched by `O`.

@@ -72,6 +72,9 @@ impl DriveState {
         debug_assert!(self.is_collected(victim), "block {victim} is {:?}", self.phase(victim));
         debug_assert!(self.valid_pages(victim) <= self.pages_per_block());
         self.valid_pages[victim.index()] = 0;
+        if let Some(paged) = &mut self.paged {
+            paged.vacate(victim);
+        }
     }
 
     /// Puts an erased block, which held no valid pages any more, on the free list.
@@ -79,6 +82,9 @@ impl DriveState {
         debug_assert!(self.is_collected(id), "block {id} is {:?}", self.phase(id));
         debug_assert_eq!(self.valid_pages(id), 0, "block {id} is erased and holds pages");
         self.blocks[id.index()].phase = Phase::Free;
+        if let Some(paged) = &mut self.paged {
+            paged.forget_block(id);
+        }
         self.stream_blocks[self.stream_of[id.index()].index()] -= 1;
         self.free.push_back(id);
         let blocks = &self.blocks;

@@ -7,6 +7,8 @@ mod block;
 mod blocks;
 mod check;
 mod mapping;
+mod paged;
+mod paged_tables;
 mod pages;
 mod tables;
 #[cfg(test)]
@@ -15,6 +17,7 @@ mod walk;
 mod wear;
 
 pub use block::Phase;
+pub use paged_tables::owner_mark;
 pub use tables::{DriveState, SeenAs};
 #[cfg(test)]
 pub(crate) use twin::{Twin, TwinBlock};

@@ -41,8 +41,10 @@ impl DriveState {
         let frontier = &mut self.frontiers[stream.index()];
         let page = frontier.next;
         frontier.next += 1;
-        self.owner_of[page as usize] = lpn.0;
-        self.flash_page_of[lpn.index()] = page;
+        match self.flash_page_of.get_mut(lpn.index()).zip(self.owner_of.get_mut(page as usize)) {
+            Some((place, owner)) => (*place, *owner) = (page, lpn.0),
+            None => self.move_in_part(stream, lpn, page),
+        }
         debug_assert!(self.is_valid(Ppn(page)), "pages of an open block count as valid");
     }
 
@@ -58,12 +60,15 @@ impl DriveState {
     /// mapping stays as it is: the page is mapped elsewhere next, or unmapped.
     #[inline]
     pub(crate) fn invalidate(&mut self, lpn: Lpn) -> Option<BlockId> {
-        let page = self.flash_page_of[lpn.index()];
+        let page = match self.flash_page_of.get(lpn.index()) {
+            Some(page) => *page,
+            None => self.invalidate_in_part(lpn),
+        };
         if page == NONE {
             return None;
         }
         debug_assert!(self.is_valid(Ppn(page)), "page {lpn} is mapped to an invalid page");
-        debug_assert_eq!(self.owner(Ppn(page)), lpn, "mapped to a page of another");
+        debug_assert!(self.may_hold(Ppn(page), lpn), "mapped to a page of another");
         self.valid_bits[page as usize / 64] &= !(1 << (page % 64));
         let block = self.block_of(Ppn(page));
         debug_assert!(self.valid_pages(block) > 0);
@@ -76,7 +81,10 @@ impl DriveState {
     pub(crate) fn unmap(&mut self, lpn: Lpn) {
         debug_assert!(self.flash_page(lpn).is_some_and(|page| !self.is_valid(page)));
         debug_assert!(self.mapped_pages > 0);
-        self.flash_page_of[lpn.index()] = NONE;
+        match self.flash_page_of.get_mut(lpn.index()) {
+            Some(place) => *place = NONE,
+            None => self.unmap_in_part(lpn),
+        }
         self.mapped_pages -= 1;
     }
 
@@ -85,12 +93,17 @@ impl DriveState {
     pub(crate) fn clear_valid(&mut self, victim: BlockId, word: u32, bits: u64) {
         debug_assert_eq!(self.phase(victim), Phase::Victim);
         debug_assert_eq!(bits & !self.valid_word_of(victim, word), 0, "some were invalid");
+        self.forget_owners(victim, word, bits);
         self.valid_bits[word as usize] &= !bits;
         self.valid_pages[victim.index()] -= bits.count_ones();
     }
 
     /// Counts the valid pages of `block` again, some of which have moved.
     pub(crate) fn recount(&mut self, block: BlockId) {
+        if self.is_paged() {
+            // What has moved is not known; the medium has failed, and the drive goes no further.
+            return;
+        }
         let first = self.geometry.first_page(block).0;
         let mut valid_pages = 0;
         for page in first..first + self.pages_per_block() {
@@ -121,7 +134,10 @@ impl DriveState {
     /// The logical page that was last programmed to `page`.
     #[inline]
     pub(crate) fn owner(&self, page: Ppn) -> Lpn {
-        Lpn(self.owner_of[page.index()])
+        match self.owner_of.get(page.index()) {
+            Some(owner) => Lpn(*owner),
+            None => self.owner_in_part(page),
+        }
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 use crate::memory;
 use crate::page::config::DriveConfig;
 use crate::page::drive::block::{Block, Frontier, Phase};
+use crate::page::drive::paged_tables::PagedTables;
 use crate::page::drive::wear::{FreeBlock, Wear};
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
@@ -39,10 +40,14 @@ impl SeenAs {
 pub struct DriveState {
     pub(super) geometry: Geometry,
     pub(super) block_of: BlockOf,
-    /// Logical page -> flash page.
+    /// Logical page -> flash page; empty if that is on flash.
     pub(super) flash_page_of: Vec<u32>,
-    /// Flash page -> logical page that was last programmed there.
+    /// Flash page -> logical page that was last programmed there; empty if that is on flash.
     pub(super) owner_of: Vec<u32>,
+    /// What is kept instead of both if they are on flash.
+    pub(super) paged: Option<Box<PagedTables>>,
+    /// Pages that are mapped: those of the host, and those of the map itself.
+    pub(super) all_pages: u32,
     /// One bit per flash page.
     pub(super) valid_bits: Vec<u64>,
     pub(super) valid_pages: Vec<u32>,
@@ -71,18 +76,27 @@ pub struct DriveState {
 state!(DriveState {
     valid_bits, valid_pages, stream_of, blocks, free, frontiers, stream_blocks, retired_blocks,
     mapped_pages, wear, write_clock, allocations
-} constant geometry, block_of, flash_page_of, owner_of, free_block, streams, seen_as, map_pages);
+} constant geometry, block_of, flash_page_of, owner_of, paged, all_pages, free_block, streams, seen_as, map_pages);
 
 impl DriveState {
     /// An erased drive.
     pub(crate) fn new(config: &DriveConfig, streams: Vec<Stream>) -> Self {
+        let mut drive = Self::paged(config, streams);
+        drive.page_in();
+        drive
+    }
+
+    /// One whose mapping is on flash, and in memory in part.
+    pub(crate) fn paged(config: &DriveConfig, streams: Vec<Stream>) -> Self {
         let geometry = config.geometry;
         let erased = Block { phase: Phase::Free, allocated: 0, sealed_at: 0 };
         Self {
             geometry,
             block_of: geometry.block_of(),
-            flash_page_of: memory::table((config.logical_pages + config.map_pages) as usize, NONE),
-            owner_of: memory::table(geometry.pages() as usize, NONE),
+            flash_page_of: Vec::new(),
+            owner_of: Vec::new(),
+            paged: Some(Box::new(PagedTables::new(config, streams.len()))),
+            all_pages: config.logical_pages + config.map_pages,
             valid_bits: memory::table((geometry.pages() as usize).div_ceil(64), 0),
             valid_pages: vec![0; geometry.blocks() as usize],
             stream_of: vec![StreamId(0); geometry.blocks() as usize],
@@ -102,6 +116,13 @@ impl DriveState {
         }
     }
 
+    /// Keeps all of its mapping in memory, which is restored next.
+    pub(crate) fn page_in(&mut self) {
+        self.paged = None;
+        self.flash_page_of = memory::table(self.all_pages as usize, NONE);
+        self.owner_of = memory::table(self.geometry.pages() as usize, NONE);
+    }
+
     /// The size of the flash.
     #[inline]
     pub fn geometry(&self) -> &Geometry {
@@ -117,13 +138,13 @@ impl DriveState {
     /// Pages that the host can address.
     #[inline]
     pub fn logical_pages(&self) -> u32 {
-        self.flash_page_of.len() as u32 - self.map_pages
+        self.all_pages - self.map_pages
     }
 
     /// Pages that are mapped: those of the host, and those of the map itself.
     #[inline]
     pub(crate) fn all_pages(&self) -> u32 {
-        self.flash_page_of.len() as u32
+        self.all_pages
     }
 
     /// Host page writes so far: the logical time.
@@ -161,11 +182,19 @@ impl DriveState {
         &self.streams
     }
 
-    /// Where `lpn` is, or `None` if it was never written or was trimmed.
+    /// Where `lpn` is, or `None` if it was never written or was trimmed. Its entry must be in memory.
     #[inline]
     pub fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {
-        let page = self.flash_page_of[lpn.index()];
+        let page = self.place(lpn);
         (page != NONE).then_some(Ppn(page))
+    }
+
+    #[inline]
+    pub(super) fn place(&self, lpn: Lpn) -> u32 {
+        match self.flash_page_of.get(lpn.index()) {
+            Some(page) => *page,
+            None => self.place_in_part(lpn),
+        }
     }
 
     /// The block that holds `page`.
@@ -310,7 +339,8 @@ impl DriveState {
 
     /// Bytes of memory that the tables take.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.flash_page_of[..])
+        self.paged.as_ref().map_or(0, |paged| paged.bytes())
+            + size_of_val(&self.flash_page_of[..])
             + size_of_val(&self.owner_of[..])
             + size_of_val(&self.valid_bits[..])
             + size_of_val(&self.valid_pages[..])

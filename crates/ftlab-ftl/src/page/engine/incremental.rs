@@ -266,6 +266,9 @@ impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
         let word = self.progress.page / 64;
         let bits = lowest(self.drive.valid_word_of(victim, word), most);
         let from = self.drive.frontier_of(victim);
+        if self.drive.is_paged() {
+            self.know_owners(victim)?;
+        }
         let pages = || (0..64).filter(|bit| bits >> bit & 1 == 1).map(|bit| Ppn(word * 64 + bit));
         for page in pages() {
             self.fetch(page, victim);

@@ -88,7 +88,18 @@ impl<P: Policy + 'static, F: Flash, O: Observer> PageMapped<P, F, O> {
         flash: F,
         observer: O,
     ) -> Result<Self, crate::ConfigError> {
-        let drive = drive_of::<F>(&policy, &config, &flash)?;
+        Self::with_tables(policy, config, flash, observer, false)
+    }
+
+    /// The same; if it is paged, its mapping is on flash, and in memory in part.
+    pub(crate) fn with_tables(
+        policy: P,
+        config: DriveConfig,
+        flash: F,
+        observer: O,
+        is_paged: bool,
+    ) -> Result<Self, crate::ConfigError> {
+        let drive = drive_of::<F>(&policy, &config, &flash, is_paged)?;
         let (streams, geometry) = (drive.streams().len(), config.geometry);
         let mut ftl = Self {
             progress: Progress::default(),
@@ -123,12 +134,14 @@ fn drive_of<F: Flash>(
     policy: &dyn Policy,
     config: &DriveConfig,
     flash: &F,
+    is_paged: bool,
 ) -> Result<DriveState, crate::ConfigError> {
     if has_groups(policy) && (F::WEARS_OUT || !config.is_plain()) {
         return Err(crate::ConfigError::GroupsNeedForeground);
     }
     let streams = policy.streams();
-    let mut drive = DriveState::new(config, streams.clone());
+    let make = if is_paged { DriveState::paged } else { DriveState::new };
+    let mut drive = make(config, streams.clone());
     policy.seen_as().into_iter().for_each(|seen_as| drive.show_as(seen_as));
     if F::WEARS_OUT {
         drive.retire_bad(|block| flash.is_bad(block));

@@ -64,6 +64,9 @@ impl<P: Forgotten + ?Sized, F: Flash, O: Observer> PageMapped<P, F, O> {
         let moved = self.drive.valid_pages(victim);
         debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
         self.observer.collection(victim, from, moved, purpose.cause);
+        if self.drive.is_paged() {
+            self.any().know_owners(victim)?;
+        }
         match self.policy.handles().map_or(1, Handles::luns) {
             1 => self.move_in_order(victim, from, moved, purpose)?,
             luns => self.any().move_by_luns(victim, from, luns, purpose)?,
@@ -125,7 +128,7 @@ impl<P: Forgotten + ?Sized, F: Flash, O: Observer> PageMapped<P, F, O> {
         purpose: Purpose,
     ) -> Result<StreamId, FtlError<F::Error>> {
         debug_assert_eq!(self.drive.owner(source), lpn);
-        debug_assert_eq!(self.drive.flash_page(lpn), Some(source), "page {lpn} has moved already");
+        debug_assert!(self.drive.may_be_at(lpn, source), "page {lpn} has moved already");
         debug_assert_eq!(self.drive.frontier_of(victim), from);
         let relocation = Relocation::new(lpn, victim, from);
         let mut stream = self.policy.place_relocation(relocation, &self.drive);

@@ -3,8 +3,8 @@
 use crate::page::DriveState;
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::entry::Hinted;
-use crate::{Archive, Counters, Ftl, Observer, State, StateError};
-use ftlab_flash::{BlockId, Flash, Lpn};
+use crate::{Archive, Counters, ErrorOf, Ftl, Observer, State, StateError};
+use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 
 /// A page-mapped FTL of any policy, which can be looked into, saved and restored.
 ///
@@ -19,6 +19,33 @@ pub trait Resume: Ftl {
 
     /// Restores the mapping from page `first` on, as [`DriveState::mapping`] gives it.
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError>;
+
+    /// Whoever has a map on flash, paged out, has all of it in memory from now on: it is restored next.
+    fn page_in(&mut self) {}
+
+    /// Keeps the places of those pages in memory only that its map holds there, if it has a map on flash: whoever calls
+    /// this has seen to it that the others are in their translation pages.
+    fn page_out(&mut self) {}
+
+    /// Where the page `lpn` of the host is. If its entry is on flash, it is read there; it does not come into memory, and
+    /// is not counted.
+    fn find(&mut self, lpn: Lpn) -> Result<Option<Ppn>, ErrorOf<Self>> {
+        Ok(self.drive().flash_page(lpn))
+    }
+
+    /// What is beside the pages of `block` is damaged: finds in the map what they hold; false if that is damaged as well.
+    fn mend_owners(&mut self, _block: BlockId) -> bool {
+        false
+    }
+
+    /// Whether the data of a translation page, by its number, tells where its pages are, as far as their entries in memory
+    /// do not tell so. The whole mapping is in memory.
+    fn is_told(&self, _map_page: u32, _data: &[u8]) -> bool {
+        true
+    }
+
+    /// Fills a translation page, by its number: with the places of its pages. The whole mapping is in memory.
+    fn tell(&self, _map_page: u32, _data: &mut [u8]) {}
 }
 
 /// One that can take over what another FTL has written, too.
