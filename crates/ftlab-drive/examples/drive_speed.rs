@@ -30,7 +30,12 @@ fn options(ftl: &str, gibibytes: u32) -> Result<CreateOptions, Box<dyn Error>> {
     let blocks = (logical_pages + logical_pages / 10).div_ceil(PAGES_PER_BLOCK);
     let geometry = Geometry::new(blocks, PAGES_PER_BLOCK, PAGE as u32)?;
     let config = DriveConfig::new(geometry, logical_pages, 4);
-    Ok(CreateOptions { ftl: ftl.parse()?, config, checkpoint_every: None })
+    Ok(CreateOptions {
+        ftl: ftl.parse()?,
+        config,
+        mapping: ftlab_ftl::map::Mapping::FULL,
+        checkpoint_every: None,
+    })
 }
 
 /// CPU time of the process, in microseconds.

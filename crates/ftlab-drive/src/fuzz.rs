@@ -70,7 +70,12 @@ pub fn drive(bytes: &[u8]) {
 fn options() -> CreateOptions {
     let geometry = Geometry::new(40, 8, 512).expect("a geometry");
     let ftl = "2r-fifo".parse().expect("an FTL");
-    CreateOptions { ftl, config: DriveConfig::new(geometry, 160, 9), checkpoint_every: Some(300) }
+    CreateOptions {
+        ftl,
+        config: DriveConfig::new(geometry, 160, 9),
+        mapping: ftlab_ftl::map::Mapping::FULL,
+        checkpoint_every: Some(300),
+    }
 }
 
 /// A drive that was killed in the middle of its work. All bytes of a page are equal.

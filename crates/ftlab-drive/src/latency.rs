@@ -76,6 +76,12 @@ impl Clock {
         let Ok(()) = self.flash.erase(block, purpose);
     }
 
+    /// A translation page is read.
+    pub(crate) fn map_read(&mut self, from: Ppn, purpose: Purpose) {
+        let Ok(()) = self.flash.read(from, &mut [], purpose);
+        self.leave();
+    }
+
     /// The host reads a page.
     pub(crate) fn host_read(&mut self, from: Ppn) {
         self.arrive();
@@ -97,7 +103,16 @@ mod tests {
     fn slow_drive(path: &Path) -> Drive {
         let config = DriveConfig::new(Geometry::new(88, 16, PAGE_BYTES as u32).unwrap(), 1024, 4);
         let ftl = "1r-greedy".parse().unwrap();
-        Drive::create(path, &CreateOptions { ftl, config, checkpoint_every: None }).unwrap();
+        Drive::create(
+            path,
+            &CreateOptions {
+                ftl,
+                config,
+                mapping: ftlab_ftl::map::Mapping::FULL,
+                checkpoint_every: None,
+            },
+        )
+        .unwrap();
         let timing = "slc:program-us=2000,read-us=1000,luns=4".parse().unwrap();
         let timing = Some(Timing::from_spec(&timing).unwrap());
         Drive::open(path, OpenOptions { timing, ..OpenOptions::default() }).unwrap()

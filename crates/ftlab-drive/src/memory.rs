@@ -1,7 +1,8 @@
 //! Whether a file can be a drive, and its tables fit into memory: better known before it is opened.
 
-use crate::drive::CreateOptions;
+use crate::drive::{CreateOptions, needs_replay};
 use crate::media::{BackingFile, Superblock};
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_trace::{TraceError, check_memory};
 use std::fs::{self, File};
@@ -18,16 +19,28 @@ const BLOCK_BYTES: u64 = 96;
 const REMEDY: &str = "make it smaller (--size), or its pages larger (--page-size)";
 
 /// Bytes of memory that a drive takes while it is open, within a tenth; FTLs with state per page take
-/// more.
+/// more. One whose map is on flash takes as much while it is opened after a crash.
 pub fn memory_bytes(config: &DriveConfig) -> u64 {
     u64::from(config.logical_pages) * LOGICAL_PAGE_BYTES
         + u64::from(config.geometry.pages()) * FLASH_PAGE_EIGHTHS / 8
         + u64::from(config.geometry.blocks()) * BLOCK_BYTES
 }
 
+/// Bytes of memory that a drive takes at most while it is open, if its map is in memory in part.
+fn paged_bytes(config: &DriveConfig, mapping: &Mapping) -> u64 {
+    let Ok(engine) = mapping.of_engine(*config) else { return 0 };
+    u64::from(config.geometry.pages()) / 8
+        + u64::from(config.geometry.blocks()) * BLOCK_BYTES
+        + mapping.live_bytes(&engine)
+}
+
+fn bytes(config: &DriveConfig, mapping: &Mapping) -> u64 {
+    if mapping.is_on_flash() { paged_bytes(config, mapping) } else { memory_bytes(config) }
+}
+
 /// Refuses to create a drive whose tables would not fit into memory.
 pub fn check_creatable(options: &CreateOptions) -> Result<(), TraceError> {
-    check_memory("this drive", memory_bytes(&options.config), REMEDY)
+    check_memory("this drive", bytes(&options.config, &options.mapping), REMEDY)
 }
 
 /// Refuses a path that can be no drive, such as a pipe, which would wait for a writer, and a drive
@@ -41,27 +54,34 @@ pub fn check_openable(path: &Path) -> Result<(), TraceError> {
             remedy: "name the file of a drive, as ftlab drive create makes it".into(),
         });
     }
-    let superblock =
-        File::open(path).ok().and_then(|file| Superblock::read(&BackingFile::new(file)).ok());
-    match superblock {
-        Some((superblock, _)) => {
-            let remedy = "open it on a machine with more memory, or stop other programs";
-            let what = format!("the drive {}", path.display());
-            check_memory(what, memory_bytes(&superblock.config), remedy)
-        }
-        None => Ok(()),
-    }
+    let Ok(file) = File::open(path) else { return Ok(()) };
+    let backing = BackingFile::new(file);
+    let Ok((superblock, _)) = Superblock::read(&backing) else { return Ok(()) };
+    let Superblock { config, mapping, .. } = &superblock;
+    let bytes = if needs_replay(&backing, &superblock) {
+        memory_bytes(config)
+    } else {
+        bytes(config, mapping)
+    };
+    let remedy = "open it on a machine with more memory, or stop other programs";
+    check_memory(format!("the drive {}", path.display()), bytes, remedy)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::drive::{Drive, OpenOptions};
+    use crate::store::Store;
     use ftlab_flash::Geometry;
 
     fn options() -> CreateOptions {
         let config = DriveConfig::new(Geometry::new(600, 128, 4096).unwrap(), 64_000, 4);
-        CreateOptions { ftl: "2r++".parse().unwrap(), config, checkpoint_every: None }
+        CreateOptions {
+            ftl: "2r++".parse().unwrap(),
+            config,
+            mapping: ftlab_ftl::map::Mapping::FULL,
+            checkpoint_every: None,
+        }
     }
 
     #[test]
@@ -74,6 +94,28 @@ mod tests {
         let real = (memory.drive + memory.policy) as f64;
         let estimated = memory_bytes(&options().config) as f64;
         assert!((estimated / real - 1.0).abs() < 0.1, "{estimated} for {real}");
+    }
+
+    #[test]
+    fn with_a_map_on_flash_it_is_little_and_estimated_at_least() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("drive");
+        for map in ["dftl:cache=16KiB", "cdftl:cache=16KiB", "tpftl:cache=16KiB,by-request=off"] {
+            let options = CreateOptions { mapping: map.parse().unwrap(), ..options() };
+            Drive::create(&path, &options).unwrap();
+            check_openable(&path).unwrap();
+            let drive = Drive::open(&path, OpenOptions::default()).unwrap();
+            for number in 0..80_000 {
+                drive.write(number * 7919 % 64_000 * 4096, &[1; 4096]).unwrap();
+            }
+            let memory = drive.snapshot().memory;
+            let (real, all) = (memory.drive as u64, memory_bytes(&options.config));
+            let estimated = paged_bytes(&options.config, &options.mapping);
+            assert!(real < estimated && 3 * real > estimated, "{map}: {estimated} for {real}");
+            assert!(real < all / 2, "{map}: {real} of {all}");
+            drop(drive);
+            std::fs::remove_file(&path).unwrap();
+        }
     }
 
     #[test]

@@ -29,6 +29,7 @@ impl Observed for Drive {
             free_blocks: snapshot.free_blocks,
             retired_blocks: snapshot.replaced_blocks,
             flash: FlashCounters {
+                map_pages: snapshot.map.map_or(0, |map| map.writes()),
                 metadata_bytes: snapshot.totals.metadata_bytes,
                 ..FlashCounters::of(&counters)
             },

@@ -81,7 +81,16 @@ mod tests {
         let path = directory.path().join("drive");
         let config = DriveConfig::new(Geometry::new(88, 16, 4096).unwrap(), 1024, 4);
         let ftl = "1r-greedy".parse().unwrap();
-        Drive::create(&path, &CreateOptions { ftl, config, checkpoint_every: None }).unwrap();
+        Drive::create(
+            &path,
+            &CreateOptions {
+                ftl,
+                config,
+                mapping: ftlab_ftl::map::Mapping::FULL,
+                checkpoint_every: None,
+            },
+        )
+        .unwrap();
         let timing = "slc:program-us=2000,luns=4".parse().unwrap();
         let timing = Some(Timing::from_spec(&timing).unwrap());
         let drive = Drive::open(&path, OpenOptions { timing, ..OpenOptions::default() }).unwrap();

@@ -275,6 +275,9 @@ pub struct FlashCounters {
     pub host_pages: u64,
     /// Pages that garbage collection moved.
     pub relocated_pages: u64,
+    /// Translation pages programmed, of a drive whose map is on flash.
+    #[serde(default)]
+    pub map_pages: u64,
     /// Pages that the host trimmed and that held data.
     pub trimmed_pages: u64,
     /// Collections.
@@ -291,6 +294,7 @@ impl FlashCounters {
         Self {
             host_pages: counters.host_writes,
             relocated_pages: counters.relocations() + counters.merges.copies,
+            map_pages: 0,
             trimmed_pages: counters.trims,
             collections: counters.collections,
             erased_blocks: counters.erases(),
@@ -300,7 +304,7 @@ impl FlashCounters {
 
     /// Pages programmed.
     pub fn programmed_pages(&self) -> u64 {
-        self.host_pages + self.relocated_pages
+        self.host_pages + self.relocated_pages + self.map_pages
     }
 
     /// The difference from `earlier`.
@@ -309,6 +313,7 @@ impl FlashCounters {
         Self {
             host_pages: self.host_pages.saturating_sub(earlier.host_pages),
             relocated_pages: self.relocated_pages.saturating_sub(earlier.relocated_pages),
+            map_pages: self.map_pages.saturating_sub(earlier.map_pages),
             trimmed_pages: self.trimmed_pages.saturating_sub(earlier.trimmed_pages),
             collections: self.collections.saturating_sub(earlier.collections),
             erased_blocks: self.erased_blocks.saturating_sub(earlier.erased_blocks),

@@ -5,6 +5,7 @@ use crate::options::parse;
 use crate::output::say;
 use clap::Args;
 use ftlab_drive::{CreateOptions, Drive, check_creatable};
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_ftl::registry;
 use ftlab_sim::{DriveOptions, Logical, Mappings, Physical};
@@ -57,6 +58,9 @@ pub(crate) struct CreateArgs {
     /// block; 0 disables.
     #[arg(long, value_name = "ERASES", default_value_t = 0, value_parser = parse::<u32>)]
     wear_threshold: u32,
+    /// Keeps the map on flash and a part of it in memory, as for `ftlab run`: dftl, cdftl, or tpftl with by-request=off.
+    #[arg(long, value_name = "NAME:cache=SIZE[,KEY=VALUE,...]", default_value_t = Mapping::FULL)]
+    mapping: Mapping,
     /// Host operations between checkpoints: the most that a start after a crash has to replay. By
     /// default an eighth of the pages, but at least 65,536.
     #[arg(long, value_name = "N", value_parser = parse::<u64>)]
@@ -88,12 +92,22 @@ pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
         early: None,
     };
     let (ftl, config) = registry::in_units(&ftl, size.drive_config()?)?;
-    let options = CreateOptions { ftl, config, checkpoint_every: args.checkpoint_every };
+    let options = CreateOptions {
+        ftl,
+        config,
+        mapping: args.mapping,
+        checkpoint_every: args.checkpoint_every,
+    };
     check_creatable(&options)?;
     let superblock = Drive::create(&args.file, &options)?;
     let config = superblock.config;
+    let map = if superblock.is_paged() {
+        format!(" with {}", superblock.mapping.name())
+    } else {
+        String::new()
+    };
     say(&format!(
-        "{}: drive {}, {}, {} pages of {} bytes on {} blocks of {}\n",
+        "{}: drive {}, {}{map}, {} pages of {} bytes on {} blocks of {}\n",
         args.file.display(),
         superblock.uuid,
         superblock.ftl,

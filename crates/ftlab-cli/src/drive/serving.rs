@@ -226,11 +226,11 @@ impl Serving {
         drop((self.scrubber, self.dashboard, self.store));
         let drive = Arc::into_inner(self.drive)
             .ok_or_else(|| CliError::failure("the drive is still in use: this is a bug"))?;
-        let counters = drive.snapshot().counters;
+        let snapshot = drive.snapshot();
         // A read-only drive cannot be closed; its recording is kept all the same.
         let closed = drive.close();
-        let waf = counters.waf().map_or_else(|| "-".to_owned(), |waf| format!("{waf:.3}"));
-        let written = grouped(counters.host_writes);
+        let waf = snapshot.waf().map_or_else(|| "-".to_owned(), |waf| format!("{waf:.3}"));
+        let written = grouped(snapshot.counters.host_writes);
         if closed.is_ok() {
             say(&format!("closed; {written} page writes since creation, WAF {waf}\n"));
         }

@@ -28,6 +28,8 @@ pub(crate) struct StatsArgs {
 struct Stats {
     uuid: String,
     ftl: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mapping: Option<String>,
     logical_pages: u32,
     page_bytes: u32,
     pages_per_block: u32,
@@ -35,6 +37,9 @@ struct Stats {
     free_blocks: u32,
     host_writes: u64,
     relocations: u64,
+    /// Translation pages programmed, if the map is on flash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    map_writes: Option<u64>,
     waf: Option<f64>,
     erases: u64,
     trims: u64,
@@ -58,6 +63,7 @@ impl Stats {
         Self {
             uuid: superblock.uuid.to_string(),
             ftl: superblock.ftl.to_string(),
+            mapping: superblock.is_paged().then(|| superblock.mapping.name()),
             logical_pages: superblock.config.logical_pages,
             page_bytes: geometry.page_bytes(),
             pages_per_block: geometry.pages_per_block(),
@@ -65,7 +71,8 @@ impl Stats {
             free_blocks: snapshot.free_blocks,
             host_writes: counters.host_writes,
             relocations: counters.relocations(),
-            waf: counters.waf(),
+            map_writes: snapshot.map.map(|map| map.writes()),
+            waf: snapshot.waf(),
             erases: counters.erases(),
             trims: counters.trims,
             metadata_bytes: snapshot.totals.metadata_bytes,
@@ -83,6 +90,7 @@ impl Stats {
         Self {
             uuid: drive.uuid,
             ftl: drive.ftl,
+            mapping: None,
             logical_pages: drive.logical_pages,
             page_bytes: drive.page_bytes,
             pages_per_block: drive.pages_per_block,
@@ -90,6 +98,7 @@ impl Stats {
             free_blocks: drive.free_blocks,
             host_writes: drive.flash.host_pages,
             relocations: drive.flash.relocated_pages,
+            map_writes: Some(drive.flash.map_pages).filter(|pages| *pages > 0),
             waf: drive.flash.waf(),
             erases: drive.flash.erased_blocks,
             trims: drive.flash.trimmed_pages,
@@ -117,6 +126,13 @@ impl Stats {
             ("media errors", self.media_errors.to_string()),
             ("recoveries", self.recoveries.to_string()),
         ];
+        if let Some(mapping) = &self.mapping {
+            lines.insert(2, ("map", mapping.clone()));
+        }
+        if let Some(written) = self.map_writes {
+            let after = lines.iter().position(|(name, _)| *name == "relocations").unwrap_or(0);
+            lines.insert(after + 1, ("translation pages", written.to_string()));
+        }
         for stream in &self.streams {
             lines.push((&stream.name, format!("{} blocks", stream.blocks)));
         }

@@ -3,28 +3,29 @@
 use crate::drive::Drive;
 use crate::store::Extent;
 use ftlab_flash::Lpn;
+use std::io;
 
 /// Maximum number of pages looked up per locking.
 const PAGES_AT_ONCE: u32 = 4096;
 
 impl Drive {
     /// The part at `offset`, of at most `bytes` bytes, which are on the drive.
-    pub(crate) fn extent_at(&self, offset: u64, bytes: u64) -> Extent {
+    pub(crate) fn extent_at(&self, offset: u64, bytes: u64) -> io::Result<Extent> {
         let page_bytes = u64::from(self.shared.page_bytes);
         let end = offset + bytes;
         let (first, last) = ((offset / page_bytes) as u32, end.div_ceil(page_bytes) as u32);
         let mut has_data = None;
         for start in (first..last).step_by(PAGES_AT_ONCE as usize) {
-            let core = self.shared.lock();
+            let mut core = self.shared.lock();
             for lpn in start..last.min(start.saturating_add(PAGES_AT_ONCE)) {
-                let is_mapped = core.ftl.drive().flash_page(Lpn(lpn)).is_some();
+                let is_mapped = core.find(Lpn(lpn))?.is_some();
                 if *has_data.get_or_insert(is_mapped) != is_mapped {
                     let bytes = u64::from(lpn) * page_bytes - offset;
-                    return Extent { bytes, has_data: !is_mapped };
+                    return Ok(Extent { bytes, has_data: !is_mapped });
                 }
             }
         }
-        Extent { bytes, has_data: has_data.unwrap_or_default() }
+        Ok(Extent { bytes, has_data: has_data.unwrap_or_default() })
     }
 }
 
@@ -41,7 +42,16 @@ mod tests {
         let path = directory.path().join("drive");
         let config = DriveConfig::new(Geometry::new(400, 64, 4096).unwrap(), 20_000, 4);
         let ftl = "1r-greedy".parse().unwrap();
-        Drive::create(&path, &CreateOptions { ftl, config, checkpoint_every: None }).unwrap();
+        Drive::create(
+            &path,
+            &CreateOptions {
+                ftl,
+                config,
+                mapping: ftlab_ftl::map::Mapping::FULL,
+                checkpoint_every: None,
+            },
+        )
+        .unwrap();
         let drive = Drive::open(&path, OpenOptions::default()).unwrap();
         let size = drive.bytes();
         let extent = |offset: u64, bytes: u64| {

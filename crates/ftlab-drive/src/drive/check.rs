@@ -1,6 +1,7 @@
 //! Checking a drive without changing it.
 
 use crate::drive::core::Core;
+use crate::drive::map_pages::wrong_map_pages;
 use crate::drive::opening::{Headers, How, Loaded, Recovery};
 use crate::drive::recovery;
 use crate::drive::replaying::load;
@@ -34,8 +35,8 @@ const NAMED_MAX: usize = 20;
 pub fn inspect(path: &Path) -> Result<Snapshot, MediaError> {
     let backing = open_shared(path)?;
     let (superblock, _) = Superblock::read(&*backing)?;
-    let repeated =
-        recovery::repeat_all(&backing, &superblock, How::AS_IT_IS, &mut Recovery::default())?;
+    let how = How { needs_all: false, ..How::AS_IT_IS };
+    let repeated = recovery::repeat_all(&backing, &superblock, how, &mut Recovery::default())?;
     let Loaded { ftl, slot, checkpoint } = repeated.loaded;
     Ok(Core::new(ftl, &superblock, checkpoint, slot).snapshot(true))
 }
@@ -74,12 +75,18 @@ impl Drive {
         damage.append(&mut recovery.damage);
         loaded.ftl.check()?;
         let pages = Pages { backing: &**backing, layout: &superblock.layout };
+        let of_map = wrong_map_pages(&mut loaded, pages);
+        let of_map = of_map.iter().map(|found| found.page.lpn.0 - superblock.config.logical_pages);
+        let of_map = of_map.map(|page| format!("translation page {page} is not what it should be"));
+        // As a crash leaves them; opening the drive writes them again.
+        if was_closed { &mut damage } else { &mut notes }.extend(of_map);
         let mut tracker =
             loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
         let sums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
         let slots = loaded.ftl.flash_mut().slots().clone();
         tracker.take_kept(&slots, &sums);
-        let mapping = (0..).map(Lpn).zip(loaded.ftl.drive().mapping()).zip(&sums);
+        let of_host = (0..superblock.config.logical_pages).map(Lpn);
+        let mapping = of_host.zip(loaded.ftl.drive().mapping()).zip(&sums);
         let mapped = mapping.filter(|((_, flash_page), _)| **flash_page != u32::MAX);
         let current =
             mapped.map(|((lpn, &flash_page), &sum)| (slots.place(Ppn(flash_page)), lpn, sum));
@@ -122,7 +129,7 @@ fn spare_checkpoint(
             (!is_intact).then(|| "its checksum is wrong".to_owned())?
         }
         Ok(header) => {
-            load(backing, superblock, slot, &header).err().map(|error| error.to_string())?
+            load(backing, superblock, slot, &header, true).err().map(|error| error.to_string())?
         }
     };
     Some(format!("checkpoint {slot}: {error}"))

@@ -12,11 +12,13 @@
 use crate::drive::core::{Core, read_only};
 use crate::drive::counted::Counted;
 use crate::media::{
-    BodyReader, BodyWriter, Capture, Checkpoint, HEADER_BYTES, SLICE_PAGES, Section,
+    BodyReader, BodyWriter, Capture, Checkpoint, HEADER_BYTES, Layout, OwnerCapture, SLICE_PAGES,
+    Section,
 };
 use ftlab_flash::BlockId;
 use ftlab_ftl::Archive as _;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Access to the locked state.
@@ -41,6 +43,7 @@ impl Core {
     pub(crate) fn heal_checkpoint(&mut self) -> io::Result<()> {
         let written = write(&mut { &mut *self });
         *self.media().capture_mut() = None;
+        self.media().capture_owners(None);
         let failure = self.media().syncer().failure().map(str::to_owned);
         if let Some(reason) = failure {
             self.give_up(reason);
@@ -72,7 +75,12 @@ impl Core {
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         body.numbers(&blocks.map(|block| drive.erases(block)).collect::<Vec<_>>())?;
         body.end_section(Section::Wear);
-        *self.media().capture_mut() = Some(Capture::default());
+        if self.superblock.is_paged() {
+            let capture = OwnerCapture::begin(self.ftl.drive());
+            self.media().capture_owners(capture);
+        } else {
+            *self.media().capture_mut() = Some(Capture::default());
+        }
         let media = self.ftl.flash_mut();
         debug_assert_eq!(media.journal().head().operations, media.operations());
         Ok(Checkpoint {
@@ -98,6 +106,24 @@ impl Core {
         }
     }
 
+    /// Copies what the pages of some blocks hold, and their checksums.
+    fn take_blocks(&mut self, blocks: Range<u32>, owners: &mut Vec<u32>) -> io::Result<()> {
+        let mut damage = None;
+        for block in blocks.map(BlockId) {
+            match self.media().take_owners(block) {
+                Ok(held) => owners.extend(held.into_iter().flat_map(|(lpn, sum)| [lpn, sum])),
+                // The next attempt finds it as it is now.
+                Err(why) => {
+                    let kind = io::ErrorKind::InvalidData;
+                    let is_mended = self.ftl.mend_owners(block);
+                    let kind = if is_mended { kind } else { io::ErrorKind::Other };
+                    damage = Some(io::Error::new(kind, why));
+                }
+            }
+        }
+        damage.map_or(Ok(()), Err)
+    }
+
     /// Registers a checkpoint that has become durable.
     fn end_checkpoint(&mut self, checkpoint: Checkpoint, slot: u8) {
         let bytes = HEADER_BYTES as u64 + checkpoint.body_bytes;
@@ -118,6 +144,7 @@ pub(crate) fn checkpoint(access: &mut impl Access) -> io::Result<()> {
     }
     access.with(|core| {
         *core.media().capture_mut() = None;
+        core.media().capture_owners(None);
         if let Err(error) = &written {
             core.give_up(format!("a checkpoint could not be written: {error}"));
         }
@@ -133,16 +160,11 @@ fn write(access: &mut impl Access) -> io::Result<()> {
     let (layout, logical_pages) = (superblock.layout, superblock.config.logical_pages);
     let mut body = BodyWriter::new(&*backing, &layout, slot);
     let mut checkpoint = access.with(|core| core.begin_checkpoint(&mut body))?;
-    let slice = SLICE_PAGES.min(logical_pages) as usize;
-    let (mut flash_pages, mut checksums) = (vec![0; slice], vec![0; slice]);
-    for first in (0..logical_pages as usize).step_by(slice) {
-        let pages = slice.min(logical_pages as usize - first);
-        let (flash_pages, checksums) = (&mut flash_pages[..pages], &mut checksums[..pages]);
-        access.with(|core| core.take_slice(first, flash_pages, checksums));
-        body.numbers(flash_pages)?;
-        body.numbers(checksums)?;
+    if superblock.is_paged() {
+        write_owners(access, &mut body, &layout)?;
+    } else {
+        write_map(access, &mut body, logical_pages)?;
     }
-    body.end_section(Section::Map);
     body.finish(&mut checkpoint)?;
     let syncer = access.with(|core| Arc::clone(core.media().syncer()));
     // Pages that wait until their block may be overwritten are in their places by the second sync.
@@ -164,6 +186,44 @@ fn write(access: &mut impl Access) -> io::Result<()> {
         return Err(differs());
     }
     access.with(|core| core.end_checkpoint(checkpoint, slot));
+    Ok(())
+}
+
+/// Writes the map, a slice at a time.
+fn write_map(
+    access: &mut impl Access,
+    body: &mut BodyWriter,
+    logical_pages: u32,
+) -> io::Result<()> {
+    let slice = SLICE_PAGES.min(logical_pages) as usize;
+    let (mut flash_pages, mut checksums) = (vec![0; slice], vec![0; slice]);
+    for first in (0..logical_pages as usize).step_by(slice) {
+        let pages = slice.min(logical_pages as usize - first);
+        let (flash_pages, checksums) = (&mut flash_pages[..pages], &mut checksums[..pages]);
+        access.with(|core| core.take_slice(first, flash_pages, checksums));
+        body.numbers(flash_pages)?;
+        body.numbers(checksums)?;
+    }
+    body.end_section(Section::Map);
+    Ok(())
+}
+
+/// Writes what flash pages hold instead, some blocks at a time.
+fn write_owners(
+    access: &mut impl Access,
+    body: &mut BodyWriter,
+    layout: &Layout,
+) -> io::Result<()> {
+    let blocks = layout.geometry.blocks();
+    let at_once = (SLICE_PAGES / layout.geometry.pages_per_block()).max(1);
+    let mut owners = Vec::new();
+    for first in (0..blocks).step_by(at_once as usize) {
+        let some = first..blocks.min(first + at_once);
+        access.with(|core| core.take_blocks(some, &mut owners))?;
+        body.numbers(&owners)?;
+        owners.clear();
+    }
+    body.end_section(Section::Owners);
     Ok(())
 }
 

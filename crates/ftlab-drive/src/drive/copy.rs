@@ -48,7 +48,10 @@ impl Core {
 
     /// The data of a page, if it holds any that can be read.
     fn read_for_copy(&mut self, lpn: Lpn, copying: &mut Copying) -> Option<Vec<u8>> {
-        self.ftl.drive().flash_page(lpn)?;
+        // Where it is cannot be read: then it holds something.
+        if matches!(self.find(lpn), Ok(None)) {
+            return None;
+        }
         copying.pages += 1;
         let mut data = vec![0; self.superblock.config.geometry.page_bytes() as usize];
         let read = self.read_page(lpn, &mut data);
@@ -102,6 +105,7 @@ impl Drive {
         let options = CreateOptions {
             ftl: ftl.unwrap_or(own.ftl),
             config: own.config,
+            mapping: own.mapping,
             checkpoint_every: Some(own.checkpoint_every),
         };
         let mut name = path.file_name().unwrap_or_default().to_owned();

@@ -9,14 +9,14 @@ use crate::media::{
 use ftlab_flash::{BlockId, Hint, Lpn, Ppn};
 use ftlab_ftl::PageWrite;
 use ftlab_ftl::page::{Hints, StreamId};
-use ftlab_ftl::registry::{self, DynPageMapped};
+use ftlab_ftl::registry::{self, BuildError, DynMapped};
 use std::io;
 use std::sync::Arc;
 
 /// The FTL and its media.
 pub(crate) struct Core {
     pub(crate) superblock: Superblock,
-    pub(crate) ftl: DynPageMapped<Media, ()>,
+    pub(crate) ftl: DynMapped<Media, ()>,
     pub(crate) observer: Option<Box<dyn HostObserver>>,
     /// The newest checkpoint, and its slot.
     pub(crate) newest: Checkpoint,
@@ -40,7 +40,7 @@ pub(crate) struct Core {
 impl Core {
     /// A drive that continues from the state of `ftl`.
     pub(crate) fn new(
-        ftl: DynPageMapped<Media, ()>,
+        ftl: DynMapped<Media, ()>,
         superblock: &Superblock,
         newest: Checkpoint,
         slot: u8,
@@ -70,7 +70,7 @@ impl Core {
     ) -> Result<Self, MediaError> {
         let head = Head { position: 0, number: 0, previous: new_session(), operations: 0 };
         let media = Media::new(backing, superblock, 0, head);
-        let mut ftl = registry::build_page_mapped(&superblock.ftl, superblock.config, media, ())?;
+        let mut ftl = build(superblock, media)?;
         ftl.flash_mut().go_live(head, new_session(), superblock, 0);
         let none = Checkpoint {
             number: 0,
@@ -138,7 +138,9 @@ impl Core {
         if self.copying.is_some() {
             self.copy_before(lpn);
         }
-        let before = self.ftl.drive().flash_page(lpn);
+        // What a checkpoint tells of a map on flash is not preserved page by page.
+        let drive = self.ftl.drive();
+        let before = if drive.is_paged() { None } else { drive.flash_page(lpn) };
         // To an FTL that does not ask for streams, all pages are alike.
         let lacking = lacking_sectors(data.len(), sent);
         let (named, lacking) = if self.takes_streams { (stream, lacking) } else { (0, 0) };
@@ -156,9 +158,12 @@ impl Core {
             (first.0..first.0 + pages).for_each(|lpn| self.copy_before(Lpn(lpn)));
         }
         self.media().begin_trim(first, pages);
+        let is_paged = self.ftl.drive().is_paged();
         let trimmed = (first.0..first.0 + pages).map(Lpn).try_for_each(|lpn| {
-            let Some(page) = self.ftl.drive().flash_page(lpn) else { return Ok(()) };
-            self.media().preserve(lpn, Some(page));
+            if !is_paged {
+                let Some(page) = self.ftl.drive().flash_page(lpn) else { return Ok(()) };
+                self.media().preserve(lpn, Some(page));
+            }
             self.media().slots_mut().forget(lpn);
             self.ftl.trim(lpn).map_err(|error| error.to_string())
         });
@@ -221,15 +226,52 @@ impl Core {
         written
     }
 
+    /// Where `lpn` is; an error if that is on flash and cannot be read.
+    pub(crate) fn find(&mut self, lpn: Lpn) -> io::Result<Option<Ppn>> {
+        self.ftl.find(lpn).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+
     pub(crate) fn read_page(&mut self, lpn: Lpn, data: &mut [u8]) -> io::Result<()> {
-        let Some(page) = self.ftl.drive().flash_page(lpn) else {
+        let Some(page) = self.find(lpn)? else {
             data.fill(0);
             return Ok(());
         };
-        self.media().read_page(page, lpn, data).map_err(|unread| match unread {
+        let mut read = self.media().read_page(page, lpn, data);
+        if read.is_err() && self.media().has_lost_owner(page, lpn) {
+            let block = self.ftl.drive().block_of(page);
+            if self.ftl.mend_owners(block) {
+                read = self.media().read_page(page, lpn, data);
+            }
+        }
+        read.map_err(|unread| match unread {
             Unread::Failed(error) => error,
             Unread::Differs => damaged(lpn, page),
         })
+    }
+}
+
+/// The FTL of a drive.
+pub(crate) fn build(
+    superblock: &Superblock,
+    media: Media,
+) -> Result<DynMapped<Media, ()>, BuildError> {
+    let Superblock { mapping, ftl, config, .. } = superblock;
+    registry::build_for_drive(mapping, ftl, *config, media, ())
+}
+
+/// If its map is on flash, keeps all of it in memory, which is restored next.
+pub(crate) fn page_in(ftl: &mut DynMapped<Media, ()>, superblock: &Superblock) {
+    if superblock.is_paged() {
+        ftl.page_in();
+        ftl.flash_mut().page_in();
+    }
+}
+
+/// If its map is on flash, keeps no more of it in memory from now on than the map says.
+pub(crate) fn page_out(ftl: &mut DynMapped<Media, ()>, superblock: &Superblock) {
+    if superblock.is_paged() {
+        ftl.page_out();
+        ftl.flash_mut().page_out();
     }
 }
 
@@ -246,10 +288,7 @@ pub(crate) fn host_write(lpn: Lpn, data: &[u8], stream: u16, lacking: i32) -> Pa
 }
 
 /// Lets the FTL write a page that is staged: for the host, and during replay, without data.
-pub(crate) fn write(
-    ftl: &mut DynPageMapped<Media, ()>,
-    write: PageWrite<'_>,
-) -> Result<(), String> {
+pub(crate) fn write(ftl: &mut DynMapped<Media, ()>, write: PageWrite<'_>) -> Result<(), String> {
     let written = ftl.write_page(write).map_err(|error| error.to_string());
     #[cfg(test)]
     let written = written
@@ -258,7 +297,7 @@ pub(crate) fn write(
 }
 
 /// Lets the FTL move a placement handle to a fresh unit: for the host, and during replay.
-pub(crate) fn renew(ftl: &mut DynPageMapped<Media, ()>, handle: u16) -> Result<(), String> {
+pub(crate) fn renew(ftl: &mut DynMapped<Media, ()>, handle: u16) -> Result<(), String> {
     match ftl.renew_handle(handle) {
         Ok(true) => Ok(()),
         Ok(false) => Err(format!("there is no placement handle {handle}")),

@@ -92,7 +92,7 @@ impl Map {
                     let bytes = body.take(bytes).map_err(failed)?;
                     map.find_slots(&bytes, superblock);
                 }
-                Section::Ftl | Section::Other => {}
+                Section::Ftl | Section::Owners | Section::Other => {}
             }
             body.pass_over(start + bytes).map_err(failed)?;
         }
@@ -460,7 +460,7 @@ pub(crate) fn locate_all(
         *tracker = Tracker::of_found(assigned.loose, changes.pages);
     }
     ftl.check()?;
-    let loaded = Loaded { ftl, slot: map.slot, checkpoint: map.checkpoint };
+    let loaded = Loaded { ftl: ftl as _, slot: map.slot, checkpoint: map.checkpoint };
     Ok(Repeated { loaded, headers, extent, last, lost, unwritable })
 }
 
@@ -529,17 +529,19 @@ pub(crate) fn strangers(loaded: &mut Loaded, pages: Pages) -> Result<u64, MediaE
     let drive = loaded.ftl.drive();
     let mut strange = Vec::new();
     let mut missing = 0;
-    let mut seen = vec![0_u64; checksums.len().div_ceil(64)];
+    // Translation pages follow from the others.
+    let host_pages = drive.logical_pages();
+    let mut seen = vec![0_u64; host_pages.div_ceil(64) as usize];
     for_each_owner(pages.backing, pages.layout, Reads::Once, |place, owner| {
         let (slot, lpn) = (place.0 / geometry.pages_per_block(), owner.lpn);
         let Some(block) = blocks[slot as usize] else { return };
         let page = Ppn(geometry.first_page(block).0 + place.0 % geometry.pages_per_block());
-        let is_current = lpn.index() < checksums.len() && drive.flash_page(lpn) == Some(page);
+        let is_current = lpn.0 < host_pages && drive.flash_page(lpn) == Some(page);
         if is_current && checksums[lpn.index()] == owner.checksum {
             seen[lpn.index() / 64] |= 1 << (lpn.0 % 64);
         }
     });
-    for lpn in (0..checksums.len() as u32).map(Lpn) {
+    for lpn in (0..host_pages).map(Lpn) {
         let is_seen = seen[lpn.index() / 64] >> (lpn.0 % 64) & 1 == 1;
         let Some(page) = drive.flash_page(lpn) else { continue };
         let (place, checksum) = (slots.place(page), checksums[lpn.index()]);

@@ -3,12 +3,14 @@
 //! ```
 //! use ftlab_drive::{CreateOptions, Drive, OpenOptions, Store};
 //! use ftlab_flash::Geometry;
+//! use ftlab_ftl::map::Mapping;
 //! use ftlab_ftl::page::DriveConfig;
 //!
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("drive");
 //! let config = DriveConfig::new(Geometry::new(72, 128, 4096)?, 64 * 128, 4);
-//! let options = CreateOptions { ftl: "2r++".parse()?, config, checkpoint_every: None };
+//! let options =
+//!     CreateOptions { ftl: "2r++".parse()?, config, mapping: Mapping::FULL, checkpoint_every: None };
 //! Drive::create(&path, &options)?;
 //!
 //! let drive = Drive::open(&path, OpenOptions::default())?;
@@ -33,6 +35,7 @@ mod core;
 mod counted;
 mod healing;
 mod locate;
+mod map_pages;
 mod opening;
 mod options;
 mod placement;
@@ -47,6 +50,8 @@ mod snapshot;
 pub(crate) mod tests;
 mod worker;
 
+pub(crate) use replaying::needs_replay;
+
 pub use check::{Checked, check, inspect};
 pub use copy::Copied;
 pub use opening::Recovery;
@@ -59,7 +64,8 @@ pub use snapshot::{BlockSnapshot, Snapshot};
 use crate::drive::core::Core;
 use crate::latency::Clock;
 use crate::media::{Backing, BackingFile, MediaError, Superblock};
-use ftlab_flash::Geometry;
+use ftlab_flash::{Geometry, Lpn};
+use ftlab_ftl::MapCounts;
 use opening::{How, MayLose};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
@@ -173,8 +179,13 @@ impl Drive {
             return Err(MediaError::WrongDrive { expected, found: superblock.uuid });
         }
         let may_lose = if options.salvage { MayLose::Operations } else { MayLose::Nothing };
-        let how = How { may_lose, is_taken_over: options.ftl.is_some() };
+        let how = How { may_lose, is_taken_over: options.ftl.is_some(), needs_all: true };
         let superblock = match options.ftl {
+            Some(_) if superblock.is_paged() => {
+                let mapping = superblock.mapping.name();
+                let why = "that was asked for".to_owned();
+                return Err(MediaError::NotTakenOver { mapping, why });
+            }
             Some(ftl) => superblock.taken_over(ftl)?,
             None => superblock,
         };
@@ -233,9 +244,17 @@ impl Drive {
         self.shared.lock().snapshot(true)
     }
 
-    /// Logical page -> flash page, [`u32::MAX`] if a page holds no data.
+    /// Logical page -> flash page, [`u32::MAX`] if a page holds no data, or it cannot be read where it is.
     pub fn mapping(&self) -> Vec<u32> {
-        self.shared.lock().ftl.drive().mapping().to_vec()
+        let mut core = self.shared.lock();
+        let pages = (0..core.superblock.config.logical_pages).map(Lpn);
+        let place = |lpn| core.find(lpn).ok().flatten().map_or(u32::MAX, |page| page.0);
+        pages.map(place).collect()
+    }
+
+    /// What its map has done, if that is on flash.
+    pub fn map_counts(&self) -> Option<MapCounts> {
+        self.shared.lock().ftl.map_counts()
     }
 
     /// Writes a checkpoint now.

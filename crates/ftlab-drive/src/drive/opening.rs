@@ -5,7 +5,7 @@ use crate::media::{
     Backing, Checkpoint, Half, Head, JournalReader, Mark, Media, MediaError, Record, Replacement,
     Superblock, Unread, with_retries,
 };
-use ftlab_ftl::registry::DynPageMapped;
+use ftlab_ftl::registry::DynMapped;
 
 /// How a drive was opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(crate) struct Extent {
 }
 
 pub(crate) struct Loaded {
-    pub(crate) ftl: DynPageMapped<Media, ()>,
+    pub(crate) ftl: DynMapped<Media, ()>,
     pub(crate) slot: u8,
     pub(crate) checkpoint: Checkpoint,
 }
@@ -169,11 +169,14 @@ pub(crate) struct How {
     pub(crate) may_lose: MayLose,
     /// Whatever the FTL could repeat, it takes the drive over as that of another.
     pub(crate) is_taken_over: bool,
+    /// All of a map on flash is looked at.
+    pub(crate) needs_all: bool,
 }
 
 impl How {
     /// As a rule.
-    pub(crate) const AS_IT_IS: Self = Self { may_lose: MayLose::Nothing, is_taken_over: false };
+    pub(crate) const AS_IT_IS: Self =
+        Self { may_lose: MayLose::Nothing, is_taken_over: false, needs_all: true };
 }
 
 /// What may be lost for the sake of the rest.

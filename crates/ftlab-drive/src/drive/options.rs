@@ -5,6 +5,7 @@ use crate::media::{
 };
 use ftlab_flash::{Lpn, NoPayload};
 use ftlab_ftl::Archive;
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, BuildError, DriveShape};
 use ftlab_host::Timing;
@@ -20,6 +21,8 @@ pub struct CreateOptions {
     pub ftl: Spec,
     /// Flash, logical pages and schedule of collection.
     pub config: DriveConfig,
+    /// What of its map is in memory.
+    pub mapping: Mapping,
     /// Operations between checkpoints; by default an eighth of the logical pages, but at least
     /// 65,536.
     pub checkpoint_every: Option<u64>,
@@ -70,7 +73,7 @@ impl Superblock {
     /// This drive with another FTL, or why there is no room for that.
     pub(crate) fn taken_over(&self, ftl: Spec) -> Result<Self, MediaError> {
         let (config, checkpoint_every) = (self.config, Some(self.checkpoint_every));
-        let other = CreateOptions { ftl, config, checkpoint_every };
+        let other = CreateOptions { ftl, config, mapping: self.mapping, checkpoint_every };
         let (planned, state, streams) = other.plan_with()?;
         let taken_over = Self { ftl: planned.ftl, ..self.clone() };
         // A new drive has room for twice the state and for long lists.
@@ -127,9 +130,13 @@ impl CreateOptions {
         if registry::hints(&self.ftl).map_err(BuildError::from)? == Hints::Lifetimes {
             return Err(MediaError::Future(self.ftl.to_string()));
         }
-        let ftl = registry::fit(&self.ftl, DriveShape::new(&self.config), &[])
-            .map_err(BuildError::from)?;
-        let mut built = registry::build_page_mapped(&ftl, self.config, NoPayload, ())?;
+        if let Some(why) = self.mapping.refused_live() {
+            return Err(MediaError::Mapping(why));
+        }
+        let engine = self.mapping.of_engine(self.config).map_err(BuildError::from)?;
+        let ftl =
+            registry::fit(&self.ftl, DriveShape::new(&engine), &[]).map_err(BuildError::from)?;
+        let mut built = registry::build_for_drive(&self.mapping, &ftl, self.config, NoPayload, ())?;
         if built.placement_handles().is_some_and(|told| told.format.groups() > 1) {
             return Err(MediaError::ReclaimGroups(self.ftl.to_string()));
         }
@@ -142,12 +149,13 @@ impl CreateOptions {
         let records = 16 * checkpoint_every.min(u64::from(geometry.pages()) * 4);
         let layout = Layout {
             geometry,
-            checkpoint_bytes: checkpoint_bytes(state.0, &self.config),
+            checkpoint_bytes: checkpoint_bytes(state.0, &engine, &self.mapping),
             journal_bytes: (3 * records + 5 * room_needed(streams, &self.config))
                 .next_multiple_of(HEADER_BYTES as u64),
         };
         let uuid = Uuid::new_v4();
-        let superblock = Superblock::new(uuid, ftl, self.config, checkpoint_every, layout);
+        let superblock =
+            Superblock::new(uuid, ftl, self.mapping, self.config, checkpoint_every, layout);
         Ok((superblock, state.0, streams))
     }
 }
@@ -164,9 +172,11 @@ impl Archive for Count {
 
 /// Size of a checkpoint slot in bytes: lists of blocks and of pages may grow to several times those
 /// of a new drive, and unused space takes no room in a sparse file.
-fn checkpoint_bytes(state: u64, config: &DriveConfig) -> u64 {
-    let mapping = 8 * u64::from(config.logical_pages);
-    let bytes = HEADER_BYTES as u64 + mapping + 2 * state + lists_bytes(config);
+fn checkpoint_bytes(state: u64, config: &DriveConfig, mapping: &Mapping) -> u64 {
+    let places = if mapping.is_on_flash() { config.geometry.pages() } else { config.logical_pages };
+    let cache = mapping.memory_bytes(config);
+    let bytes =
+        HEADER_BYTES as u64 + 8 * u64::from(places) + cache + 2 * state + lists_bytes(config);
     bytes.next_multiple_of(HEADER_BYTES as u64)
 }
 

@@ -7,9 +7,10 @@
 //! That takes the FTL that decided, in the version that did. Where it is another one, or what it replays is not what is
 //! on the medium, pages are searched for: [`locate`](crate::drive::locate).
 
-use crate::drive::core::Core;
+use crate::drive::core::{Core, page_out};
 use crate::drive::healing::Wounds;
 use crate::drive::locate;
+use crate::drive::map_pages::{mend_owners, wrong_map_pages};
 use crate::drive::opening::{Extent, Headers, How, Loaded, MayLose, Recovery, Repeated};
 use crate::drive::replaying::replay;
 use crate::media::{
@@ -36,15 +37,18 @@ pub(crate) fn repeat_all(
         why
     } else {
         *recovery = Recovery::default();
-        match replay(backing, superblock, may_lose, headers, recovery) {
-            Ok(replayed) if replayed.lost == 0 => return Ok(replayed),
+        match replay(backing, superblock, may_lose, headers, how.needs_all, recovery) {
+            Ok(replayed) if replayed.lost == 0 || superblock.is_paged() => return Ok(replayed),
             Ok(replayed) => {
                 return Ok(search_lost(backing, superblock, may_lose, replayed, recovery));
             }
-            Err(error) if error.is_of_replay() => error.to_string(),
+            Err(error) if error.is_of_replay() && !superblock.is_paged() => error.to_string(),
             Err(error) => return Err(error),
         }
     };
+    if superblock.is_paged() {
+        return Err(MediaError::NotTakenOver { mapping: superblock.mapping.name(), why });
+    }
     *recovery = Recovery { by_map: Some(why), ..Recovery::default() };
     locate::locate_all(backing, superblock, may_lose, recovery)
 }
@@ -102,7 +106,8 @@ pub(crate) fn recover(
     how: How,
 ) -> Result<(Core, Recovery), MediaError> {
     let mut recovery = Recovery::default();
-    let mut repeated = repeat_all(backing, superblock, how, &mut recovery)?;
+    let in_part = How { needs_all: false, ..how };
+    let mut repeated = repeat_all(backing, superblock, in_part, &mut recovery)?;
     if let Some(reason) = &repeated.unwritable {
         return view(backing, superblock, how, reason);
     }
@@ -178,6 +183,17 @@ fn put_in_place(
     if refound > 0 {
         recovery.healed.push(format!("{refound} pages that could not be read before are in place"));
     }
+    if superblock.is_paged() {
+        let mended = if repeated.loaded.ftl.drive().is_paged() {
+            repeated.loaded.ftl.flash_mut().write_owners() as u64
+        } else {
+            mend_owners(&mut repeated.loaded, pages, sequence)
+        };
+        if mended > 0 {
+            recovery.healed.push(format!("what stands beside {mended} pages was written again"));
+            sync("make durable what stands beside pages")?;
+        }
+    }
     if recovery.repeated > 0 || recovery.dropped > 0 {
         repeated.loaded.ftl.flash_mut().totals_mut().recoveries += 1;
     }
@@ -186,18 +202,28 @@ fn put_in_place(
 
 /// The pages that are not in their places, and those that are lost.
 fn misplaced(loaded: &mut Loaded, pages: Pages) -> Result<(Vec<Misplaced>, Vec<Lpn>), MediaError> {
+    if loaded.ftl.drive().is_paged() {
+        // Nothing has been replayed, and no page is elsewhere. Translation pages are looked at when they are read.
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let of_map = wrong_map_pages(loaded, pages);
     let mut tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
     let checksums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
     let slots = loaded.ftl.flash_mut().slots().clone();
     tracker.take_kept(&slots, &checksums);
     let drive = loaded.ftl.drive();
     let place_of = |lpn: Lpn| {
-        let sum = checksums.get(lpn.index())?;
+        // Translation pages follow from the others.
+        let sum = checksums.get(lpn.index()).filter(|_| lpn.0 < drive.logical_pages())?;
         drive.flash_page(lpn).map(|page| (slots.place(page), *sum))
     };
-    let misplaced = tracker.misplaced(pages, place_of);
+    let targets = of_map.iter().map(|found| found.page.place).collect();
+    let misplaced = tracker.misplaced(pages, targets, place_of);
     *loaded.ftl.flash_mut().checksums_vec() = checksums;
-    misplaced
+    misplaced.map(|(mut misplaced, lost)| {
+        misplaced.extend(of_map);
+        (misplaced, lost)
+    })
 }
 
 /// Appends to the journal the pages whose only copies are about to be overwritten.
@@ -269,6 +295,7 @@ fn go_live(
         head.previous = new_session();
     }
     ftl.flash_mut().go_live(head, new_session(), superblock, tail);
+    page_out(&mut ftl, superblock);
     if let Some(bytes) = extent.metadata_bytes {
         let totals = ftl.flash_mut().totals_mut();
         totals.metadata_bytes = totals.metadata_bytes.max(bytes);

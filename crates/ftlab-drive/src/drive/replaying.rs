@@ -1,36 +1,55 @@
 //! Replaying: a checkpoint is loaded, and the FTL carries out the operations of the journal again.
 
-use crate::drive::core::{host_write, renew, write};
+use crate::drive::core::{build, host_write, page_in, renew, write};
 use crate::drive::locate;
 use crate::drive::opening::{
     Extent, Headers, Loaded, MayLose, Recovery, Repeated, bound, first_intact, load_again, measure,
 };
 use crate::media::{
-    Backing, BodyReader, Checkpoint, JournalReader, Media, MediaError, Pages, Record, Section,
-    Superblock, Tracker,
+    Backing, BodyReader, Checkpoint, JournalReader, Media, MediaError, Owner, Pages, Record,
+    Section, Superblock, Tracker, Unread, sequence, with_retries,
 };
-use ftlab_flash::Lpn;
-use ftlab_ftl::registry::{self, DynPageMapped};
+use ftlab_flash::{Lpn, Ppn};
+use ftlab_ftl::registry::DynMapped;
 use std::sync::Arc;
+
+/// Whether there is something to replay after the newest checkpoint.
+pub(crate) fn needs_replay(backing: &dyn Backing, superblock: &Superblock) -> bool {
+    let headers = Headers::read(backing, superblock);
+    let newest = headers.newest_first().into_iter().find_map(|slot| headers.of(slot).ok());
+    newest.is_some_and(|newest| is_followed(backing, superblock, &newest))
+}
+
+/// Whether the journal continues after a checkpoint.
+fn is_followed(backing: &dyn Backing, superblock: &Superblock, checkpoint: &Checkpoint) -> bool {
+    let Superblock { uuid, layout, .. } = superblock;
+    JournalReader::new(backing, *uuid, layout, checkpoint.head).next().is_some()
+}
 
 /// Loads the newest intact checkpoint.
 pub(crate) fn load_newest(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
     headers: &Headers,
+    needs_all: bool,
     damage: &mut Vec<String>,
 ) -> Result<Loaded, MediaError> {
-    first_intact(headers, damage, |slot, checkpoint| load(backing, superblock, slot, &checkpoint))
+    first_intact(headers, damage, |slot, checkpoint| {
+        load(backing, superblock, slot, &checkpoint, needs_all)
+    })
 }
 
-/// Loads the checkpoint in `slot`; if it is not whole, what was read may have been wrong.
+/// Loads the checkpoint in `slot`; if it is not whole, what was read may have been wrong. A map on flash comes into memory
+/// as a whole if that is needed, or there is something to replay.
 pub(crate) fn load(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
     slot: u8,
     checkpoint: &Checkpoint,
+    needs_all: bool,
 ) -> Result<Loaded, MediaError> {
-    load_again(&**backing, || load_once(backing, superblock, slot, checkpoint.clone()))
+    let needs_all = needs_all || is_followed(&**backing, superblock, checkpoint);
+    load_again(&**backing, || load_once(backing, superblock, slot, checkpoint.clone(), needs_all))
 }
 
 fn load_once(
@@ -38,13 +57,14 @@ fn load_once(
     superblock: &Superblock,
     slot: u8,
     checkpoint: Checkpoint,
+    needs_all: bool,
 ) -> Result<Loaded, MediaError> {
     let failed = |error| MediaError::io("read a checkpoint", error);
     let media = Media::new(Arc::clone(backing), superblock, 0, checkpoint.head);
-    let mut ftl = registry::build_page_mapped(&superblock.ftl, superblock.config, media, ())?;
+    let mut ftl = build(superblock, media)?;
     let layout = &superblock.layout;
     let mut body = BodyReader::new(&**backing, layout, slot, &checkpoint);
-    let restored = restore(&mut ftl, &mut body, &checkpoint, superblock.config.logical_pages);
+    let restored = restore(&mut ftl, &mut body, &checkpoint, superblock, needs_all);
     let (is_intact, is_taken) = body.finish(checkpoint.body_checksum).map_err(failed)?;
     if !is_intact {
         return Err(MediaError::Checkpoint("its checksum is wrong".to_owned()));
@@ -58,10 +78,11 @@ fn load_once(
 }
 
 fn restore(
-    ftl: &mut DynPageMapped<Media, ()>,
+    ftl: &mut DynMapped<Media, ()>,
     body: &mut BodyReader,
     checkpoint: &Checkpoint,
-    logical_pages: u32,
+    superblock: &Superblock,
+    needs_all: bool,
 ) -> Result<(), MediaError> {
     let failed = |error| MediaError::io("read a checkpoint", error);
     // Format 2 did not say.
@@ -72,7 +93,15 @@ fn restore(
         match section {
             Section::Ftl => ftl.transfer(body)?,
             Section::Slots => ftl.flash_mut().slots_mut().load(body).map_err(failed)?,
-            Section::Map => restore_map(ftl, body, logical_pages)?,
+            Section::Map => restore_map(ftl, body, superblock.config.logical_pages)?,
+            Section::Owners => {
+                // Where they are has to be found.
+                let has_unreadable = ftl.flash_mut().slots().unreadable().next().is_some();
+                if needs_all || has_unreadable {
+                    page_in(ftl, superblock);
+                }
+                restore_owners(ftl, body, superblock)?;
+            }
             Section::Counters | Section::Wear | Section::Other => {}
         }
         if !checkpoint.sections.is_empty() {
@@ -83,7 +112,7 @@ fn restore(
 }
 
 fn restore_map(
-    ftl: &mut DynPageMapped<Media, ()>,
+    ftl: &mut DynMapped<Media, ()>,
     body: &mut BodyReader,
     logical_pages: u32,
 ) -> Result<(), MediaError> {
@@ -93,6 +122,59 @@ fn restore_map(
         all[first.index()..][..checksums.len()].copy_from_slice(checksums);
         Ok(())
     })
+}
+
+/// The map of a drive that has it on flash.
+fn restore_owners(
+    ftl: &mut DynMapped<Media, ()>,
+    body: &mut BodyReader,
+    superblock: &Superblock,
+) -> Result<(), MediaError> {
+    let geometry = superblock.config.geometry;
+    let backing = Arc::clone(ftl.flash_mut().backing());
+    let pages = Pages { backing: &*backing, layout: &superblock.layout };
+    let is_paged = ftl.drive().is_paged();
+    let mut of_block: Vec<(Ppn, Owner)> = Vec::new();
+    body.owners(geometry.pages(), |page, lpn, checksum| {
+        ftl.set_mapping(lpn, &[page.0])?;
+        ftl.flash_mut().restore_checksum(lpn, checksum);
+        if is_paged {
+            let block = |page: Ppn| page.0 / geometry.pages_per_block();
+            if of_block.first().is_some_and(|(first, _)| block(*first) != block(page)) {
+                look_beside(ftl, pages, &mut of_block);
+            }
+            of_block.push((page, Owner { lpn, checksum, sequence: 0 }));
+        }
+        Ok(())
+    })?;
+    look_beside(ftl, pages, &mut of_block);
+    Ok(())
+}
+
+/// Keeps in memory what does not stand beside these pages of a block as it should: nothing else tells it later.
+fn look_beside(ftl: &mut DynMapped<Media, ()>, pages: Pages, owners: &mut Vec<(Ppn, Owner)>) {
+    let Some((first, _)) = owners.first() else { return };
+    let count = owners.last().map_or(0, |(last, _)| last.0 - first.0 + 1);
+    let media = ftl.flash_mut();
+    let place = media.slots().place(*first);
+    let mut wrong = Vec::new();
+    // What is wrong is read again.
+    let _ = with_retries(pages.backing, |_| {
+        let found = pages.owners(place, count);
+        let differ = |(page, owner): &(Ppn, Owner)| {
+            let found = found[(page.0 - first.0) as usize];
+            (found.lpn, found.checksum) != (owner.lpn, owner.checksum)
+        };
+        wrong = owners.iter().copied().filter(differ).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(Unread::Differs) }
+    });
+    let sequence = sequence(media.totals().recoveries, media.operations(), true);
+    let apart: Vec<_> = wrong
+        .into_iter()
+        .map(|(page, owner)| (media.slots().place(page), Owner { sequence, ..owner }))
+        .collect();
+    media.keep_owners(apart);
+    owners.clear();
 }
 
 /// Lets the FTL replay the journal up to operation `last`. If the FTL cannot execute that
@@ -138,7 +220,7 @@ pub(crate) fn repeat(
 
 /// Replays one record; the inner error is the FTL's.
 fn repeat_record(
-    ftl: &mut DynPageMapped<Media, ()>,
+    ftl: &mut DynMapped<Media, ()>,
     record: Record,
     logical_pages: u32,
 ) -> Result<Result<(), String>, MediaError> {
@@ -192,9 +274,11 @@ pub(crate) fn replay(
     superblock: &Superblock,
     may_lose: MayLose,
     headers: Headers,
+    needs_all: bool,
     recovery: &mut Recovery,
 ) -> Result<Repeated, MediaError> {
-    let mut loaded = load_newest(backing, superblock, &headers, &mut recovery.damage)?;
+    let damage = &mut recovery.damage;
+    let mut loaded = load_newest(backing, superblock, &headers, needs_all, damage)?;
     let damage = &mut recovery.damage;
     let mut extent = measure(&**backing, superblock, &loaded.checkpoint, &headers, damage);
     bound(&mut extent, may_lose, recovery)?;
@@ -208,7 +292,7 @@ pub(crate) fn replay(
     let last = last.unwrap_or(done);
     if last < journaled {
         let longer = loaded.ftl.flash_mut().replay_mut().map(std::mem::take);
-        loaded = load(backing, superblock, loaded.slot, &loaded.checkpoint)?;
+        loaded = load(backing, superblock, loaded.slot, &loaded.checkpoint, true)?;
         repeat(&mut loaded, &**backing, superblock, &extent, last)?;
         if let Some((tracker, longer)) = loaded.ftl.flash_mut().replay_mut().zip(longer) {
             tracker.take_later_places(longer);

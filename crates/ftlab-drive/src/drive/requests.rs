@@ -2,7 +2,7 @@
 
 use crate::drive::Drive;
 use crate::drive::core::Core;
-use crate::media::checksum;
+use crate::media::{Pages as Medium, checksum};
 use crate::store::{Extent, Store};
 use ftlab_flash::{Lpn, Ppn};
 use std::io;
@@ -18,8 +18,8 @@ const TRIMS_AT_ONCE: u32 = 4096;
 enum Place {
     /// It has been read, or holds no data.
     Done,
-    /// On the medium, with this checksum.
-    At(Ppn, u32),
+    /// On the medium, with this checksum, or that which stands beside it.
+    At(Ppn, Option<u32>),
 }
 
 /// A range of bytes as whole pages, and the partial pages before and after them.
@@ -114,19 +114,19 @@ impl Drive {
         let page_bytes = self.shared.page_bytes as usize;
         let chunks = data.chunks_mut(PAGES_AT_ONCE * page_bytes);
         for (chunk, first) in chunks.zip((first.0..).step_by(PAGES_AT_ONCE)) {
-            let places = self.look_up(Lpn(first), chunk);
+            let places = self.look_up(Lpn(first), chunk)?;
             self.read_places(Lpn(first), &places[..chunk.len() / page_bytes], chunk)?;
         }
         Ok(())
     }
 
     /// Locates pages, and reads those that are in memory.
-    fn look_up(&self, first: Lpn, data: &mut [u8]) -> [Place; PAGES_AT_ONCE] {
+    fn look_up(&self, first: Lpn, data: &mut [u8]) -> io::Result<[Place; PAGES_AT_ONCE]> {
         let mut places = [Place::Done; PAGES_AT_ONCE];
         let mut core = self.shared.lock();
         let pages = data.chunks_exact_mut(self.shared.page_bytes as usize);
         for ((page, lpn), place) in pages.zip((first.0..).map(Lpn)).zip(&mut places) {
-            let Some(flash_page) = core.ftl.drive().flash_page(lpn) else {
+            let Some(flash_page) = core.find(lpn)? else {
                 page.fill(0);
                 continue;
             };
@@ -134,15 +134,15 @@ impl Drive {
             media.time_host_read(flash_page);
             // A page that could not be read when it was moved is in a buffer, too.
             if let Some(gathered) = media.gathered(flash_page)
-                && media.is_current(lpn, gathered)
+                && media.is_current(flash_page, lpn, gathered)
             {
                 page.copy_from_slice(gathered);
             } else {
                 let at = media.slots().place(flash_page);
-                *place = Place::At(at, media.checksums()[lpn.index()]);
+                *place = Place::At(at, media.checksum(lpn));
             }
         }
-        places
+        Ok(places)
     }
 
     /// Reads pages from the medium, consecutive ones together.
@@ -164,14 +164,24 @@ impl Drive {
         }
         let pages = data.chunks_exact_mut(page_bytes).zip((first.0..).map(Lpn)).zip(places);
         for ((page, lpn), place) in pages {
-            if let Place::At(_, sum) = *place
-                && (failed || checksum(lpn, page) != sum)
+            if let Place::At(at, sum) = *place
+                && (failed || !self.is_right(at, lpn, sum, page))
             {
                 // Its block may have been overwritten meanwhile; or it is tried again.
                 self.shared.lock().read_page(lpn, page)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether a page is what its checksum says, or what stands beside it at `at`.
+    fn is_right(&self, at: Ppn, lpn: Lpn, sum: Option<u32>, page: &[u8]) -> bool {
+        let beside = || {
+            let pages = Medium { backing: &*self.shared.backing, layout: &self.shared.layout };
+            let owner = pages.owner(at)?;
+            (owner.lpn == lpn).then_some(owner.checksum)
+        };
+        sum.or_else(beside) == Some(checksum(lpn, page))
     }
 
     fn trim_pages(&self, first: Lpn, count: u32) -> io::Result<()> {
@@ -186,12 +196,12 @@ impl Drive {
     /// Zeroes the partial pages at the edges of a range; the host sends nothing for that.
     fn zero_edges(&self, pages: &Pages) -> io::Result<()> {
         let zeros = vec![0; pages.head.max(pages.tail)];
-        let is_mapped = |lpn| self.shared.lock().ftl.drive().flash_page(lpn).is_some();
-        if pages.head > 0 && is_mapped(pages.before()) {
+        let is_mapped = |lpn| self.shared.lock().find(lpn).map(|page| page.is_some());
+        if pages.head > 0 && is_mapped(pages.before())? {
             let (lpn, zeros) = (pages.before(), &zeros[..pages.head]);
             self.change(|core| core.write_part(lpn, pages.skipped, zeros, 0, 0))?;
         }
-        if pages.tail > 0 && is_mapped(pages.after()) {
+        if pages.tail > 0 && is_mapped(pages.after())? {
             let zeros = &zeros[..pages.tail];
             self.change(|core| core.write_part(pages.after(), 0, zeros, 0, 0))?;
         }
@@ -279,7 +289,7 @@ impl Store for Drive {
     }
 
     fn extent(&self, offset: u64, bytes: u64) -> io::Result<Extent> {
-        self.pages(offset, bytes).map(|_| self.extent_at(offset, bytes))
+        self.pages(offset, bytes).and_then(|_| self.extent_at(offset, bytes))
     }
 
     fn flush(&self) -> io::Result<()> {

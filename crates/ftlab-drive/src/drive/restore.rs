@@ -34,6 +34,7 @@ pub fn restore(from: &Path, to: &Path) -> Result<Restored, MediaError> {
     let options = CreateOptions {
         ftl: superblock.ftl.clone(),
         config: superblock.config,
+        mapping: superblock.mapping,
         checkpoint_every: Some(superblock.checkpoint_every()),
     };
     Drive::create(to, &options)?;

@@ -46,7 +46,11 @@ impl Drive {
 impl Core {
     /// The state of `lpn`: [`ScrubbedPage::Refreshed`] if it should be, and then its data.
     fn look_at(&mut self, lpn: Lpn, data: &mut [u8]) -> ScrubbedPage {
-        let Some(page) = self.ftl.drive().flash_page(lpn) else { return ScrubbedPage::Empty };
+        let page = match self.find(lpn) {
+            Ok(Some(page)) => page,
+            Ok(None) => return ScrubbedPage::Empty,
+            Err(_) => return ScrubbedPage::Unreadable,
+        };
         if self.media().is_on_medium(page, lpn) {
             return ScrubbedPage::Sound;
         }

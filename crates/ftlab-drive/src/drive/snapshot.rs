@@ -4,7 +4,7 @@ use crate::drive::core::Core;
 use crate::media::{Superblock, Totals};
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_ftl::page::Phase;
-use ftlab_ftl::{Counters, MemoryBytes, StreamUse};
+use ftlab_ftl::{Counters, MapCounts, MemoryBytes, StreamUse};
 
 /// An erase block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Snapshot {
     pub replaced_blocks: u32,
     /// Pages that could not be read when they were to be moved, and have not been written since.
     pub unreadable: Vec<Lpn>,
+    /// What its map has done, if that is on flash.
+    pub map: Option<MapCounts>,
     /// Metadata written, media errors, recoveries.
     pub totals: Totals,
     /// Host operations: page writes and trims.
@@ -50,6 +52,14 @@ pub struct Snapshot {
     pub memory: MemoryBytes,
     /// Why the drive is read-only, if it is.
     pub read_only: Option<String>,
+}
+
+impl Snapshot {
+    /// Pages programmed per page that the host wrote, translation pages included; none if it wrote none.
+    pub fn waf(&self) -> Option<f64> {
+        let of_map = self.map.map_or(0, |map| map.writes()) as f64;
+        self.counters.waf().map(|waf| waf + of_map / self.counters.host_writes as f64)
+    }
 }
 
 impl Core {
@@ -65,6 +75,7 @@ impl Core {
         let blocks = blocks.map(block).collect();
         let (free_blocks, mapped_pages) = (drive.free_blocks(), drive.mapped_pages());
         let (counters, streams) = (self.ftl.counters(), self.ftl.streams());
+        let map = self.ftl.map_counts();
         let mut memory = self.ftl.memory_bytes();
         let media = self.ftl.flash_mut();
         memory.drive += size_of_val(media.checksums());
@@ -77,6 +88,7 @@ impl Core {
             blocks,
             replaced_blocks: media.slots().replaced(),
             unreadable: media.slots().unreadable().collect(),
+            map,
             totals: media.totals(),
             operations: media.operations(),
             durable_operations: media.syncer().operations(),

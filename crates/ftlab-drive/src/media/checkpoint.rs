@@ -7,10 +7,11 @@
 use crate::media::batch::Seed;
 use crate::media::journal::Head;
 use crate::media::layout::{HEADER_BYTES, Layout};
-use crate::media::named::{self, CHECKSUM_AT};
+use crate::media::named::{self, CHECKSUM_AT, VERSION};
+use crate::media::owner_capture::NOTHING;
 use crate::media::reading::{Unread, read_medium, with_retries};
 use crate::media::{Backing, MediaError, format2};
-use ftlab_flash::Lpn;
+use ftlab_flash::{Lpn, Ppn};
 use ftlab_ftl::{Archive, StateError};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -57,6 +58,8 @@ pub(crate) enum Section {
     Wear,
     /// Where logical pages are, and their checksums.
     Map,
+    /// Instead of it, of a drive whose map is on flash: what flash pages hold, and the checksums of that.
+    Owners,
     /// Of a later version.
     #[serde(other)]
     Other,
@@ -76,7 +79,7 @@ pub struct Totals {
 impl Checkpoint {
     /// `None` if what decides takes too much room.
     fn encode(&self, seed: Seed) -> Option<Vec<u8>> {
-        let mut bytes = named::encode(*MAGIC, self)?;
+        let mut bytes = named::encode(*MAGIC, VERSION, self)?;
         let checksum = seed.checksum(&bytes[..CHECKSUM_AT]);
         bytes[CHECKSUM_AT..].copy_from_slice(&checksum.to_le_bytes());
         Some(bytes)
@@ -290,6 +293,27 @@ impl<'a> BodyReader<'a> {
             self.numbers(&mut flash_pages[..pages]).map_err(failed)?;
             self.numbers(&mut checksums[..pages]).map_err(failed)?;
             take(Lpn(first), &flash_pages[..pages], &checksums[..pages])?;
+        }
+        Ok(())
+    }
+
+    /// Reads what so many flash pages hold, and hands on each that holds something: its place, what it holds, and the
+    /// checksum of that.
+    pub(crate) fn owners(
+        &mut self,
+        flash_pages: u32,
+        mut take: impl FnMut(Ppn, Lpn, u32) -> Result<(), MediaError>,
+    ) -> Result<(), MediaError> {
+        let mut owners = [0; 2 * 512];
+        for first in (0..flash_pages).step_by(512) {
+            let pages = 512.min(flash_pages - first) as usize;
+            let owners = &mut owners[..2 * pages];
+            self.numbers(owners).map_err(|error| MediaError::io("read a checkpoint", error))?;
+            for (page, [lpn, checksum]) in (first..).zip(owners.as_chunks().0) {
+                if *lpn != NOTHING {
+                    take(Ppn(page), Lpn(*lpn), *checksum)?;
+                }
+            }
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Errors of drives.
 
-use crate::media::{OLDEST, VERSION};
+use crate::media::{NEWEST, OLDEST};
 use ftlab_ftl::registry::BuildError;
 use ftlab_ftl::{Broken, StateError};
 use std::io;
@@ -42,7 +42,7 @@ pub enum MediaError {
     Superblocks,
     /// A format of another version of this program.
     #[error(
-        "this drive has format version {version}, but this program reads versions {OLDEST} to {VERSION}; open it with the \
+        "this drive has format version {version}, but this program reads versions {OLDEST} to {NEWEST}; open it with the \
          version of ftlab that wrote it, or a later one"
     )]
     Version { version: u32 },
@@ -133,6 +133,15 @@ pub enum MediaError {
          host's operations (ftlab drive serve --record trace.parquet) and simulate it: ftlab run trace.parquet --ftl {0}"
     )]
     ReclaimGroups(String),
+    /// A map that a live drive cannot have.
+    #[error("a live drive cannot have this map: {0}")]
+    Mapping(String),
+    /// What takes a search for all pages, on a drive whose map is on flash.
+    #[error(
+        "a drive with --mapping {mapping} is not taken over by another FTL, or another version of its own, \
+         and {why}; make a new drive of it with `ftlab drive copy --ftl`, or `ftlab drive repair --to`"
+    )]
+    NotTakenOver { mapping: String, why: String },
     /// No such FTL, or not on this drive.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -152,6 +161,8 @@ impl MediaError {
             Self::Build(_)
                 | Self::Future(_)
                 | Self::ReclaimGroups(_)
+                | Self::Mapping(_)
+                | Self::NotTakenOver { .. }
                 | Self::Size { .. }
                 | Self::LongParameters
                 | Self::NoRoomFor { .. }

@@ -14,7 +14,8 @@ use crate::media::gather::{Gather, Gathered};
 use crate::media::journal::{Head, Journal};
 use crate::media::layout::Layout;
 use crate::media::mark::Mark;
-use crate::media::owners::sequence;
+use crate::media::owner_capture::OwnerCapture;
+use crate::media::owners::{Owner, sequence};
 use crate::media::reading::{Origin, Unread, read_medium, with_retries};
 use crate::media::replay::Tracker;
 use crate::media::slots::Slots;
@@ -22,9 +23,9 @@ use crate::media::syncer::{Progress, Syncer};
 use crate::media::{Backing, Superblock};
 use ftlab_flash::{BlockId, BlockOf, Content, Flash, Lpn, Page, Ppn, Purpose};
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
+use thiserror::Error;
 
 /// Is told what somebody should know, such as a page that cannot be read; it is called while the drive is
 /// locked, and must be fast.
@@ -52,10 +53,19 @@ pub(crate) struct Media {
     mark: Mark,
     layout: Layout,
     block_of: BlockOf,
-    /// Logical page -> checksum of its current version.
+    /// Logical page -> checksum of its current version; if the map is on flash, and the drive is live, of translation
+    /// pages only: those of others are beside them.
     checksums: Vec<u32>,
+    /// The first page that has one there.
+    checksums_from: u32,
+    /// Pages of the host, after which translation pages follow.
+    host_pages: u32,
     gather: Gather,
     slots: Slots,
+    /// By their places, owners that cannot be read beside their pages, of a drive whose map is on flash.
+    owners_apart: HashMap<Ppn, Owner>,
+    /// The first place of the block whose pages are being moved, and what stands beside them.
+    owners_read: Option<(Ppn, Vec<Owner>)>,
     /// By their places, pages that are not there: of a drive that may not be written.
     overlay: HashMap<Ppn, Box<[u8]>>,
     journal: Journal,
@@ -70,6 +80,7 @@ pub(crate) struct Media {
     /// The tracker, during replay.
     replay: Option<Tracker>,
     capture: Option<Capture>,
+    owner_capture: Option<OwnerCapture>,
     totals: Totals,
     failure: Option<String>,
     notice: Option<Notice>,
@@ -88,6 +99,7 @@ impl Media {
         let (layout, config) = (superblock.layout, superblock.config);
         let mark = Mark::new(superblock.uuid, layout);
         let page_bytes = layout.geometry.page_bytes() as usize;
+        let first = if superblock.is_paged() { config.logical_pages } else { 0 };
         let durable =
             Progress { operations: head.operations, in_place: head.operations, erases: 0 };
         Self {
@@ -96,9 +108,13 @@ impl Media {
             backing,
             layout,
             block_of: layout.geometry.block_of(),
-            checksums: vec![0; config.logical_pages as usize],
+            checksums: vec![0; (superblock.all_pages() - first) as usize],
+            checksums_from: first,
+            host_pages: config.logical_pages,
             gather: Gather::new(&layout.geometry),
             slots: Slots::new(&layout.geometry),
+            owners_apart: HashMap::new(),
+            owners_read: None,
             overlay: HashMap::new(),
             notice: None,
             journal: Journal::new(superblock.uuid, layout, session, head, head.position),
@@ -109,6 +125,7 @@ impl Media {
             page: vec![0; page_bytes],
             replay: Some(Tracker::default()),
             capture: None,
+            owner_capture: None,
             totals: Totals::default(),
             failure: None,
             clock: None,
@@ -185,6 +202,53 @@ impl Media {
         &self.checksums
     }
 
+    /// The checksum of the current version of `lpn`; none if it is beside it.
+    pub(crate) fn checksum(&self, lpn: Lpn) -> Option<u32> {
+        let index = lpn.0.checked_sub(self.checksums_from)?;
+        self.checksums.get(index as usize).copied()
+    }
+
+    /// Keeps no checksums of pages of the host from now on: they are beside them.
+    pub(crate) fn page_out(&mut self) {
+        if self.checksums_from == 0 {
+            self.checksums = self.checksums.split_off(self.host_pages as usize);
+            self.checksums_from = self.host_pages;
+        }
+    }
+
+    /// Keeps the checksums of all pages, which are restored next.
+    pub(crate) fn page_in(&mut self) {
+        self.checksums = vec![0; self.host_pages as usize + self.checksums.len()];
+        self.checksums_from = 0;
+    }
+
+    /// Restores the checksum of `lpn`, if it is kept.
+    pub(crate) fn restore_checksum(&mut self, lpn: Lpn, checksum: u32) {
+        let index = lpn.0.checked_sub(self.checksums_from);
+        if let Some(kept) = index.and_then(|index| self.checksums.get_mut(index as usize)) {
+            *kept = checksum;
+        }
+    }
+
+    /// These places hold something, and it does not stand beside them.
+    pub(crate) fn keep_owners(&mut self, owners: impl IntoIterator<Item = (Ppn, Owner)>) {
+        self.owners_apart.extend(owners);
+    }
+
+    /// Writes beside their places what does not stand there; how many these are.
+    pub(crate) fn write_owners(&mut self) -> usize {
+        let apart = std::mem::take(&mut self.owners_apart);
+        let count = apart.len();
+        for (place, owner) in apart {
+            self.write_owner(place, owner);
+        }
+        count
+    }
+
+    fn is_of_map(&self, lpn: Lpn) -> bool {
+        lpn.0 >= self.host_pages
+    }
+
     pub(crate) fn checksums_vec(&mut self) -> &mut Vec<u32> {
         &mut self.checksums
     }
@@ -200,6 +264,19 @@ impl Media {
 
     pub(crate) fn capture_mut(&mut self) -> &mut Option<Capture> {
         &mut self.capture
+    }
+
+    /// Ends or begins a capture of owners.
+    pub(crate) fn capture_owners(&mut self, capture: Option<OwnerCapture>) {
+        self.owner_capture = capture;
+    }
+
+    /// What the pages of `block` held when the capture of owners began, and their checksums.
+    pub(crate) fn take_owners(&mut self, block: BlockId) -> Result<Vec<(u32, u32)>, String> {
+        let Some(mut capture) = self.owner_capture.take() else { return Ok(Vec::new()) };
+        let owners = capture.take(block, |is_right| self.read_owners(block, is_right));
+        self.owner_capture = Some(capture);
+        owners
     }
 
     /// The error after which nothing is written any more.
@@ -442,7 +519,7 @@ impl Media {
         let read = match self.gathered(from) {
             Some(page) => {
                 data.copy_from_slice(page);
-                self.is_current(lpn, data).then_some(()).ok_or(Unread::Differs)
+                self.is_current(from, lpn, data).then_some(()).ok_or(Unread::Differs)
             }
             None => self.read_place(origin, self.slots.place(from), lpn, data),
         };
@@ -461,7 +538,8 @@ impl Media {
         data: &mut [u8],
     ) -> Result<(), Unread> {
         let offset = self.layout.page(place);
-        let is_right = |data: &[u8]| self.is_current(lpn, data);
+        let sum = self.checksum_at(origin, place, lpn);
+        let is_right = |data: &[u8]| Some(checksum(lpn, data)) == sum;
         if origin == Origin::Medium
             && self.backing.read_medium_at(data, offset).is_ok_and(|()| is_right(data))
         {
@@ -471,29 +549,103 @@ impl Media {
         is_right(data).then_some(()).ok_or(Unread::Differs)
     }
 
+    /// The checksum that the current version of `lpn` should have at `place` of the medium, if that is known.
+    fn checksum_at(&self, origin: Origin, place: Ppn, lpn: Lpn) -> Option<u32> {
+        self.checksum(lpn).or_else(|| self.checksum_beside(origin, place, lpn))
+    }
+
+    /// That which stands beside `place`, if it holds `lpn`.
+    fn checksum_beside(&self, origin: Origin, place: Ppn, lpn: Lpn) -> Option<u32> {
+        let read = self.owners_read.as_ref().and_then(|(first, owners)| {
+            owners.get(place.0.checked_sub(first.0)? as usize).filter(|owner| owner.lpn == lpn)
+        });
+        let apart = read.or_else(|| self.owners_apart.get(&place)).copied();
+        let beside = || Owner::read(&*self.backing, &self.layout, origin, place);
+        let owner = apart.or_else(beside)?;
+        (owner.lpn == lpn).then_some(owner.checksum)
+    }
+
     /// Whether the medium holds the current version of `lpn` at `from`, or it waits in a buffer.
     pub(crate) fn is_on_medium(&mut self, from: Ppn, lpn: Lpn) -> bool {
         if self.gathered(from).is_some() {
             return true;
         }
         let mut page = std::mem::take(&mut self.page);
-        let offset = self.layout.page(self.slots.place(from));
-        let is_right = |page: &[u8]| self.is_current(lpn, page).then_some(());
-        let read = read_medium(&*self.backing, &mut page, offset, is_right);
+        let place = self.slots.place(from);
+        let offset = self.layout.page(place);
+        let read = read_medium(&*self.backing, &mut page, offset, |page| {
+            let sum = self.checksum_at(Origin::Medium, place, lpn);
+            (Some(checksum(lpn, page)) == sum).then_some(())
+        });
         self.page = page;
         read.is_ok()
     }
 
-    /// Whether this is the current version of `lpn`.
-    pub(crate) fn is_current(&self, lpn: Lpn, data: &[u8]) -> bool {
-        checksum(lpn, data) == self.checksums[lpn.index()]
+    /// Whether this is the current version of `lpn`, which is at `from`.
+    pub(crate) fn is_current(&self, from: Ppn, lpn: Lpn, data: &[u8]) -> bool {
+        self.checksum_of(Origin::Anywhere, from, lpn) == Some(checksum(lpn, data))
+    }
+
+    /// The checksum of the current version of `lpn`, which is at `from`, if that is known.
+    fn checksum_of(&self, origin: Origin, from: Ppn, lpn: Lpn) -> Option<u32> {
+        let gathered = || self.gather.owner(self.block_of.page(from), from);
+        self.checksum(lpn).or_else(|| match gathered() {
+            Some(page) => (page.lpn == lpn).then_some(page.checksum),
+            None => self.checksum_at(origin, self.slots.place(from), lpn),
+        })
+    }
+
+    /// Writes beside a place what it holds; if it is not there then, keeps it in memory.
+    pub(crate) fn write_owner(&mut self, place: Ppn, owner: Owner) {
+        let written = self.backing.write_at(&owner.encode(), self.layout.owner(place));
+        self.totals.metadata_bytes += owner.encode().len() as u64;
+        let read = || Owner::read(&*self.backing, &self.layout, Origin::Medium, place);
+        if written.is_err() || read() != Some(owner) {
+            self.owners_apart.insert(place, owner);
+        }
+    }
+
+    /// Whether what stands beside `from` does not tell that it holds `lpn`, although nothing else tells its checksum.
+    pub(crate) fn has_lost_owner(&self, from: Ppn, lpn: Lpn) -> bool {
+        self.checksum_of(Origin::Medium, from, lpn).is_none()
+    }
+
+    /// What the pages of `block` hold, and their checksums, as it is in its buffer or beside them: read again until that
+    /// is right.
+    fn read_owners(
+        &self,
+        block: BlockId,
+        is_right: &dyn Fn(&[Lpn]) -> bool,
+    ) -> Result<Vec<Owner>, Unread> {
+        let first = self.layout.geometry.first_page(block);
+        let pages = self.layout.geometry.pages_per_block();
+        with_retries(&*self.backing, |origin| {
+            let mut owners = Owner::read_all(
+                &*self.backing,
+                &self.layout,
+                origin,
+                self.slots.place(first),
+                pages,
+            );
+            for (owner, page) in owners.iter_mut().zip((first.0..).map(Ppn)) {
+                if let Some(gathered) = self.gather.owner(block, page) {
+                    *owner = gathered.owner();
+                } else if let Some(apart) = self.owners_apart.get(&self.slots.place(page)) {
+                    *owner = *apart;
+                }
+            }
+            let lpns: Vec<Lpn> = owners.iter().map(|owner| owner.lpn).collect();
+            if is_right(&lpns) { Ok(owners) } else { Err(Unread::Differs) }
+        })
     }
 
     /// Programs the page of the host write in progress.
     fn program_new(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) {
         debug_assert_eq!(self.staged.lpn, Some(lpn), "an operation writes one page");
         let checksum = self.staged.checksum;
-        self.checksums[lpn.index()] = checksum;
+        if self.checksums_from == 0 {
+            self.checksums[lpn.index()] = checksum;
+        }
         self.slots.forget(lpn);
         if let Some(tracker) = &mut self.replay {
             tracker.write(lpn, checksum, self.slots.place(to), self.operations + 1);
@@ -503,24 +655,45 @@ impl Media {
         self.append(to, self.gathered_page(lpn, checksum, true), Some(data));
     }
 
+    /// Programs a translation page. During replay nothing is known of its data, which follows from the map in the end.
+    fn program_map_page(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) {
+        self.slots.forget(lpn);
+        if self.replay.is_some() {
+            return;
+        }
+        let checksum = checksum(lpn, data);
+        self.checksums[(lpn.0 - self.checksums_from) as usize] = checksum;
+        self.append(to, self.gathered_page(lpn, checksum, false), Some(data));
+    }
+
     fn copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) {
-        let checksum = self.checksums[lpn.index()];
         if let Some(tracker) = &mut self.replay {
-            let (from, to) = (self.slots.place(from), self.slots.place(to));
-            tracker.relocate(lpn, checksum, from, to, self.operations + 1);
+            if lpn.0 < self.host_pages {
+                let checksum = self.checksums[lpn.index()];
+                let (from, to) = (self.slots.place(from), self.slots.place(to));
+                tracker.relocate(lpn, checksum, from, to, self.operations + 1);
+            }
             return;
         }
         self.preserve(lpn, Some(from));
         let mut page = std::mem::take(&mut self.page);
-        match self.read_page(from, lpn, &mut page) {
-            Ok(()) => self.slots.has_moved(lpn),
+        let sum = match self.read_page(from, lpn, &mut page) {
+            Ok(()) => {
+                self.slots.has_moved(lpn);
+                self.checksum(lpn).unwrap_or_else(|| checksum(lpn, &page))
+            }
             // Its checksum stays what it was, so that reading something else is an error.
             Err(unread) => {
+                let sum = with_retries(&*self.backing, |origin| {
+                    self.checksum_of(origin, from, lpn).ok_or(Unread::Differs)
+                });
                 if self.keep(lpn, from, &unread) || matches!(unread, Unread::Failed(_)) {
                     page.fill(0);
                 }
+                sum.unwrap_or_else(|_| !checksum(lpn, &page))
             }
-        }
+        };
+        let checksum = sum;
         self.page = page;
         self.append(to, self.gathered_page(lpn, checksum, false), None);
     }
@@ -550,23 +723,49 @@ impl Media {
     }
 }
 
-impl Flash for Media {
-    type Error = Infallible;
+/// Why a translation page or what is beside pages cannot be read.
+#[derive(Debug, Error)]
+pub(crate) enum FlashError {
+    #[error(
+        "translation page {page}, at flash page {place}, is lost: {unread}; open the drive again, which writes it again"
+    )]
+    MapPage { page: u32, place: Ppn, unread: Unread },
+    #[error(
+        "what block {block} holds cannot be read beside its pages: {unread}; open the drive again, which writes it again"
+    )]
+    Owners { block: BlockId, unread: Unread },
+}
 
-    fn program(&mut self, to: Ppn, page: Page<'_>, purpose: Purpose) -> Result<(), Infallible> {
+impl Flash for Media {
+    type Error = FlashError;
+
+    fn program(&mut self, to: Ppn, page: Page<'_>, purpose: Purpose) -> Result<(), FlashError> {
         if let Some(clock) = &mut self.clock {
             clock.program(to, page, purpose);
         }
         match page.content {
+            Content::New(data) if self.is_of_map(page.lpn) => {
+                self.program_map_page(to, page.lpn, data);
+            }
             Content::New(data) => self.program_new(to, page.lpn, data),
             Content::At(from) => self.copy(from, to, page.lpn),
         }
         Ok(())
     }
 
-    fn erase(&mut self, block: BlockId, purpose: Purpose) -> Result<(), Infallible> {
+    fn erase(&mut self, block: BlockId, purpose: Purpose) -> Result<(), FlashError> {
         if let Some(clock) = &mut self.clock {
             clock.erase(block, purpose);
+        }
+        if let Some(mut capture) = self.owner_capture.take() {
+            capture.preserve(block, |is_right| self.read_owners(block, is_right));
+            self.owner_capture = Some(capture);
+        }
+        self.owners_read = None;
+        if !self.owners_apart.is_empty() {
+            let first = self.slots.place(self.layout.geometry.first_page(block)).0;
+            let places = first..first + self.layout.geometry.pages_per_block();
+            self.owners_apart.retain(|place, _| !places.contains(&place.0));
         }
         self.erases += 1;
         self.erased[block.index()] = self.erases;
@@ -586,7 +785,7 @@ impl Flash for Media {
     }
 
     /// Not verified, for which the page would have to be known: the drive reads by [`read_page`](Self::read_page).
-    fn read(&mut self, from: Ppn, data: &mut [u8], _: Purpose) -> Result<(), Infallible> {
+    fn read(&mut self, from: Ppn, data: &mut [u8], _: Purpose) -> Result<(), FlashError> {
         if let Some(page) = self.gathered(from) {
             data.copy_from_slice(page);
         } else {
@@ -596,5 +795,72 @@ impl Flash for Media {
             }
         }
         Ok(())
+    }
+
+    fn read_map_page(
+        &mut self,
+        from: Ppn,
+        lpn: Lpn,
+        data: &mut [u8],
+        purpose: Purpose,
+    ) -> Result<(), FlashError> {
+        if self.replay.is_some() {
+            return Ok(());
+        }
+        if let Some(clock) = &mut self.clock {
+            clock.map_read(from, purpose);
+        }
+        self.read_page(from, lpn, data).map_err(|unread| {
+            let page = lpn.0 - self.host_pages;
+            self.notify(&format!(
+                "translation page {page} is damaged: {unread}; what it told is looked for beside all pages"
+            ));
+            FlashError::MapPage { page, place: self.slots.place(from), unread }
+        })
+    }
+
+    fn owners(
+        &mut self,
+        block: BlockId,
+        owners: &mut [Lpn],
+        is_right: &dyn Fn(&[Lpn]) -> bool,
+    ) -> Result<(), FlashError> {
+        let read = self.read_owners(block, is_right);
+        let read = read.map_err(|unread| FlashError::Owners { block, unread })?;
+        for (owner, found) in owners.iter_mut().zip(&read) {
+            *owner = found.lpn;
+        }
+        let first = self.layout.geometry.first_page(block);
+        self.owners_read = Some((self.slots.place(first), read));
+        Ok(())
+    }
+
+    /// A page whose owner is damaged is taken for what is there.
+    fn mend_owners(&mut self, block: BlockId, owners: &[Lpn]) {
+        self.notify(&format!(
+            "what stands beside the pages of block {block} is damaged, and written again"
+        ));
+        let first = self.layout.geometry.first_page(block).0;
+        self.owners_read = None;
+        let mut page = std::mem::take(&mut self.page);
+        for (at, &lpn) in (first..).map(Ppn).zip(owners) {
+            let place = self.slots.place(at);
+            let is_in_buffer = self.gathered(at).is_some();
+            if lpn.0 == u32::MAX
+                || is_in_buffer
+                || self.checksum_beside(Origin::Medium, place, lpn).is_some()
+            {
+                continue;
+            }
+            let read = with_retries(&*self.backing, |_| {
+                Ok(self.backing.read_medium_at(&mut page, self.layout.page(place))?)
+            });
+            let found = checksum(lpn, &page);
+            let is_there = read.is_ok() && self.slots.unreadable_at(lpn).is_none();
+            let checksum = if is_there { found } else { !found };
+            let sequence = sequence(self.totals.recoveries, self.operations, false);
+            self.write_owner(place, Owner { lpn, checksum, sequence });
+        }
+        self.page = page;
     }
 }

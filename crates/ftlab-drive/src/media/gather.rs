@@ -121,6 +121,12 @@ impl Gather {
         buffer.data.get(place * self.page_bytes..(place + 1) * self.page_bytes)
     }
 
+    /// What `page` of `block` holds, if it has not been written.
+    pub(crate) fn owner(&self, block: BlockId, page: Ppn) -> Option<Gathered> {
+        let buffer = self.of(block)?;
+        buffer.pages.get(page.0.checked_sub(buffer.first.0)? as usize).copied()
+    }
+
     pub(crate) fn of(&self, block: BlockId) -> Option<&Buffer> {
         let index = self.buffer_of[block.index()];
         (index != NONE).then(|| &self.buffers[index as usize])

@@ -15,6 +15,7 @@ mod journal_reader;
 mod layout;
 mod mark;
 mod named;
+mod owner_capture;
 mod owners;
 mod power_cut;
 mod reading;
@@ -31,7 +32,7 @@ pub use flash::Notice;
 pub use power_cut::PowerCut;
 pub use superblock::Superblock;
 
-pub(crate) use named::{OLDEST, VERSION};
+pub(crate) use named::{NEWEST, OLDEST, VERSION};
 
 pub(crate) use batch::Record;
 pub(crate) use batch::fuzz as fuzz_journal;
@@ -46,6 +47,7 @@ pub(crate) use journal::{Head, Journal, batch_bytes_max, new_session};
 pub(crate) use journal_reader::{Half, JournalReader};
 pub(crate) use layout::{HEADER_BYTES, Layout};
 pub(crate) use mark::Mark;
+pub(crate) use owner_capture::OwnerCapture;
 pub(crate) use owners::{Owner, Reads, for_each_owner, sequence};
 pub(crate) use reading::{Unread, read_medium, retry_all, with_retries};
 pub(crate) use replay::{Misplaced, Pages, Source, Tracker, Unplaced, last_without};

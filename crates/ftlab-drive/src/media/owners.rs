@@ -7,8 +7,9 @@
 use crate::media::backing::Backing;
 use crate::media::fields::{FieldReader, FieldWriter};
 use crate::media::layout::{Layout, OWNER_BYTES};
-use crate::media::reading::{Unread, read_alike, read_medium};
+use crate::media::reading::{Origin, Unread, read_alike, read_medium};
 use ftlab_flash::{Lpn, Ppn};
+use std::io;
 
 /// What is known of a flash page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +35,55 @@ impl Owner {
         bytes
     }
 
+    /// Of a page that was never written, or whose owner cannot be read.
+    const NONE: Self = Self { lpn: Lpn(u32::MAX), checksum: 0, sequence: 0 };
+
+    /// That of a place, read once; none if it cannot be read.
+    pub(crate) fn read(
+        backing: &dyn Backing,
+        layout: &Layout,
+        origin: Origin,
+        place: Ppn,
+    ) -> Option<Self> {
+        let mut bytes = [0; OWNER_BYTES];
+        read_at(backing, origin, &mut bytes, layout.owner(place)).ok()?;
+        Self::decode(&bytes)
+    }
+
+    /// Those of some places in a row, read once; none of those that cannot be read.
+    pub(crate) fn read_all(
+        backing: &dyn Backing,
+        layout: &Layout,
+        origin: Origin,
+        first: Ppn,
+        count: u32,
+    ) -> Vec<Self> {
+        let mut bytes = vec![0; count as usize * OWNER_BYTES];
+        let offset = layout.owner(first);
+        if read_at(backing, origin, &mut bytes, offset).is_err() {
+            for (owner, offset) in
+                bytes.chunks_mut(OWNER_BYTES).zip((offset..).step_by(OWNER_BYTES))
+            {
+                if read_at(backing, origin, owner, offset).is_err() {
+                    owner.fill(0);
+                }
+            }
+        }
+        let owners = bytes.chunks_exact(OWNER_BYTES);
+        owners.map(|bytes| Self::decode(bytes).unwrap_or(Self::NONE)).collect()
+    }
+
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut fields = FieldReader::new(bytes);
         let lpn = Lpn(fields.u32()?.checked_sub(1)?);
         Some(Self { lpn, checksum: fields.u32()?, sequence: fields.u64()? })
+    }
+}
+
+fn read_at(backing: &dyn Backing, origin: Origin, data: &mut [u8], offset: u64) -> io::Result<()> {
+    match origin {
+        Origin::Anywhere => backing.read_at(data, offset),
+        Origin::Medium => backing.read_medium_at(data, offset),
     }
 }
 

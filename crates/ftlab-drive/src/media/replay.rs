@@ -8,7 +8,7 @@
 use crate::media::checksum::checksum;
 use crate::media::layout::{Layout, OWNER_BYTES};
 use crate::media::owners::Owner;
-use crate::media::reading::{Unread, is_media_error, read_medium, retry_all};
+use crate::media::reading::{Origin, Unread, is_media_error, read_medium, retry_all};
 use crate::media::slots::Slots;
 use crate::media::{Backing, MediaError};
 use ftlab_flash::{Lpn, Ppn};
@@ -88,6 +88,11 @@ impl Pages<'_> {
         let mut bytes = [0; OWNER_BYTES];
         let read = self.backing.read_medium_at(&mut bytes, self.layout.owner(place));
         read.ok().and_then(|()| Owner::decode(&bytes))
+    }
+
+    /// What stands beside some places in a row.
+    pub(crate) fn owners(&self, first: Ppn, count: u32) -> Vec<Owner> {
+        Owner::read_all(self.backing, self.layout, Origin::Medium, first, count)
     }
 
     /// Whether that says what a page is.
@@ -272,10 +277,12 @@ impl Tracker {
     }
 
     /// The current versions that are not in their places, and the lost ones. `place_of`
-    /// returns where the current version of a page should be, and its checksum.
+    /// returns where the current version of a page should be, and its checksum; `targets` are places to which something
+    /// else is going to be written.
     pub(crate) fn misplaced(
         mut self,
         pages: Pages,
+        mut targets: HashSet<Ppn>,
         place_of: impl Fn(Lpn) -> Option<(Ppn, u32)>,
     ) -> Result<(Vec<Misplaced>, Vec<Lpn>), MediaError> {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
@@ -288,7 +295,7 @@ impl Tracker {
             let is_there = pages.read(page.place, page.lpn, page.checksum, &mut data)?;
             Ok::<_, MediaError>(is_there && pages.says_owner(page))
         })?;
-        let targets: HashSet<Ppn> = unplaced.iter().map(|page| page.place).collect();
+        targets.extend(unplaced.iter().map(|page| page.place));
         let mut misplaced = Vec::new();
         let lost = retry_all(pages.backing, unplaced, |page| {
             let source = self.source(page, &targets, pages, &mut data)?;

@@ -1,10 +1,11 @@
 //! The identity of a drive: written when it is created or upgraded, at both ends of the backing file.
 
 use crate::media::layout::{HEADER_BYTES, Layout};
-use crate::media::named::{self, CHECKSUM_AT, OLDEST, VERSION};
+use crate::media::named::{self, CHECKSUM_AT, NEWEST, OLDEST, VERSION};
 use crate::media::reading::{Unread, read_medium};
 use crate::media::{Backing, MediaError, format2};
 use ftlab_flash::Geometry;
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::{DriveConfig, FreeBlock, WearLeveling};
 use ftlab_ftl::registry;
 use ftlab_spec::{Spec, Value};
@@ -23,6 +24,8 @@ pub struct Superblock {
     pub ftl: Spec,
     /// Flash, logical pages and schedule of collection.
     pub config: DriveConfig,
+    /// What of its map is in memory.
+    pub mapping: Mapping,
     /// The version of the format on the medium.
     pub format: u32,
     /// The program that wrote it, with its version.
@@ -48,6 +51,9 @@ struct Fields {
     checkpoint_bytes: u64,
     journal_bytes: u64,
     checkpoint_every: u64,
+    /// Of a drive whose map is on flash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mapping: Option<String>,
     #[serde(flatten)]
     collection: Collection,
 }
@@ -86,6 +92,14 @@ impl Collection {
     }
 }
 
+/// The smallest flash page of a drive whose map is on flash.
+const PAGE_BYTES_MIN: u32 = 512;
+
+/// The version of the format of a drive with this map.
+fn format_of(mapping: &Mapping) -> u32 {
+    if mapping.is_on_flash() { NEWEST } else { VERSION }
+}
+
 /// The name and version of this program.
 pub(crate) const PROGRAM: &str = concat!("ftlab ", env!("CARGO_PKG_VERSION"));
 
@@ -94,19 +108,32 @@ impl Superblock {
     pub(crate) fn new(
         uuid: Uuid,
         ftl: Spec,
+        mapping: Mapping,
         config: DriveConfig,
         checkpoint_every: u64,
         layout: Layout,
     ) -> Self {
         let decisions = registry::decisions(&ftl).ok().map(|decisions| decisions.to_string());
         let program = PROGRAM.to_owned();
-        Self { uuid, ftl, config, format: VERSION, program, decisions, checkpoint_every, layout }
+        let format = format_of(&mapping);
+        Self { uuid, ftl, config, mapping, format, program, decisions, checkpoint_every, layout }
+    }
+
+    /// Pages that are mapped: those of the host, and translation pages.
+    pub(crate) fn all_pages(&self) -> u32 {
+        let engine = self.mapping.of_engine(self.config);
+        self.config.logical_pages + engine.map_or(0, |engine| engine.map_pages)
+    }
+
+    /// Whether its map is on flash, and in memory in part only.
+    pub fn is_paged(&self) -> bool {
+        self.mapping.is_on_flash()
     }
 
     /// As this program would write it.
     pub(crate) fn renewed(&self) -> Self {
-        let Self { uuid, ftl, config, checkpoint_every, layout, .. } = self.clone();
-        Self::new(uuid, ftl, config, checkpoint_every, layout)
+        let Self { uuid, ftl, mapping, config, checkpoint_every, layout, .. } = self.clone();
+        Self::new(uuid, ftl, mapping, config, checkpoint_every, layout)
     }
 
     /// What decides where pages go: the FTL, its schedule, and which version of them this program has. None if this
@@ -114,7 +141,8 @@ impl Superblock {
     pub(crate) fn decider(&self) -> Option<String> {
         let decisions = registry::decisions(&self.ftl).ok()?;
         let collection = serde_json::to_string(&Collection::of(&self.config)).ok()?;
-        Some(format!("{} ({decisions}) {collection}", self.ftl))
+        let map = if self.is_paged() { format!(" {}", self.mapping) } else { String::new() };
+        Some(format!("{} ({decisions}) {collection}{map}", self.ftl))
     }
 
     /// Operations from one checkpoint to the next.
@@ -142,9 +170,10 @@ impl Superblock {
             checkpoint_bytes: self.layout.checkpoint_bytes,
             journal_bytes: self.layout.journal_bytes,
             checkpoint_every: self.checkpoint_every,
+            mapping: self.is_paged().then(|| self.mapping.to_string()),
             collection: Collection::of(&self.config),
         };
-        let mut bytes = named::encode(*MAGIC, &fields)?;
+        let mut bytes = named::encode(*MAGIC, format_of(&self.mapping), &fields)?;
         let checksum = crc32c::crc32c(&bytes[..CHECKSUM_AT]);
         bytes[CHECKSUM_AT..].copy_from_slice(&checksum.to_le_bytes());
         Some(bytes)
@@ -153,7 +182,7 @@ impl Superblock {
     /// From bytes with a correct checksum; `None` if they are inconsistent.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let decoded = match named::version(bytes)? {
-            VERSION => Self::from_fields(named::decode(*MAGIC, bytes)?)?,
+            VERSION..=NEWEST => Self::from_fields(named::decode(*MAGIC, bytes)?)?,
             format2::VERSION => Self::from_format2(format2::superblock(bytes.get(..CHECKSUM_AT)?)?),
             _ => return None,
         };
@@ -172,6 +201,7 @@ impl Superblock {
             uuid: old.uuid,
             ftl: old.ftl,
             config: old.config,
+            mapping: Mapping::FULL,
             format: format2::VERSION,
             program: "ftlab 0.1.0".to_owned(),
             decisions: None,
@@ -186,12 +216,21 @@ impl Superblock {
         let reserve_blocks = fields.collection.reserve_blocks;
         let mut config = DriveConfig::new(geometry, fields.logical_pages, reserve_blocks);
         fields.collection.apply(&mut config);
+        let mapping = fields.mapping.map_or(Ok(Mapping::FULL), |mapping| mapping.parse()).ok()?;
+        // A translation page of a smaller page has no entry.
+        if mapping.is_on_flash() && geometry.page_bytes() < PAGE_BYTES_MIN
+            || mapping.refused_live().is_some()
+        {
+            return None;
+        }
+        mapping.of_engine(config).ok()?;
         let (checkpoint_bytes, journal_bytes) = (fields.checkpoint_bytes, fields.journal_bytes);
         Some(Self {
             uuid: fields.uuid,
             ftl: fields.ftl.parse().ok()?,
             config,
-            format: VERSION,
+            mapping,
+            format: format_of(&mapping),
             program: fields.program,
             decisions: fields.decisions,
             checkpoint_every: fields.checkpoint_every,
@@ -288,7 +327,7 @@ impl Superblock {
             return Err(damaged);
         }
         match named::version(bytes) {
-            Some(OLDEST..=VERSION) => Self::decode(bytes).ok_or(damaged),
+            Some(OLDEST..=NEWEST) => Self::decode(bytes).ok_or(damaged),
             version => Err(MediaError::Version { version: version.unwrap_or(0) }),
         }
     }

@@ -2,11 +2,12 @@
 //! fails, and the drive opens after a crash and after it was closed.
 
 use crate::common;
-use ftlab_drive::{Drive, OpenOptions, PowerCut, Store};
+use ftlab_drive::{CreateOptions, Drive, OpenOptions, PowerCut, Store};
 use ftlab_flash::Geometry;
+use ftlab_ftl::map::{CdftlParameters, DftlParameters, TpftlParameters};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, Entry, Kind};
-use ftlab_spec::Domain;
+use ftlab_spec::{Domain, Parameters};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -100,8 +101,35 @@ fn specs() -> Vec<String> {
     specs
 }
 
+/// An FTL with every choice of every parameter of the maps that a live drive can have on flash, and each map with its
+/// defaults.
+fn specs_of_maps() -> Vec<String> {
+    let maps = [
+        ("dftl:cache=4KiB", DftlParameters::describe()),
+        ("cdftl:cache=4KiB", CdftlParameters::describe()),
+        ("tpftl:cache=4KiB,by-request=off", TpftlParameters::describe()),
+    ];
+    let mut specs = Vec::new();
+    for (number, (map, parameters)) in maps.into_iter().enumerate() {
+        let ftls = ["2r++", "1r-greedy", "sepbit", "wolf", "sfs/greedy"];
+        let ftl = |index: usize| ftls[(number + index) % ftls.len()];
+        specs.push(format!("{} over {map}", ftl(0)));
+        let choices = parameters
+            .iter()
+            .filter(|parameter| parameter.name != "by-request")
+            .flat_map(|parameter| {
+                let values = choices(&parameter.domain, &parameter.default);
+                values.into_iter().map(|value| format!("{map},{}={value}", parameter.name))
+            });
+        specs.extend(choices.enumerate().map(|(index, map)| format!("{} over {map}", ftl(index))));
+    }
+    specs
+}
+
 /// A drive on which a spec can be made; none where its parameters ask for more than there is.
 fn created(spec: &str, pages_per_block: u32) -> Option<Arc<PowerCut>> {
+    let (spec, mapping) = spec.split_once(" over ").unwrap_or((spec, "full"));
+    let mapping = mapping.parse().unwrap();
     let spec = spec.parse().unwrap();
     if !common::is_possible(&spec) {
         return None;
@@ -114,6 +142,7 @@ fn created(spec: &str, pages_per_block: u32) -> Option<Arc<PowerCut>> {
     // As little spare space as the FTL accepts.
     (blocks / 10 + 6..blocks * 2).step_by(4).find_map(|spare| {
         let options = common::options(&spec, config(spare), 3000).ok()?;
+        let options = CreateOptions { mapping, ..options };
         let backing =
             Arc::new(PowerCut::new(vec![0; Drive::backing_bytes(&options).ok()? as usize]));
         Drive::create_on(&(Arc::clone(&backing) as _), &options).ok()?;
@@ -219,6 +248,13 @@ fn a_failure_is_repeated_if_asked_for() {
     if let Ok(spec) = std::env::var("FTLAB_CHOICE") {
         survive_all(&[spec], 1, 20_000);
     }
+}
+
+#[test]
+fn so_does_every_choice_of_maps_on_flash() {
+    let specs = specs_of_maps();
+    let run = survive_all(&specs, GEOMETRIES.len() * LOADS.len() / 3, 6000);
+    assert!(run > 2 * specs.len(), "{run} of {specs:?}");
 }
 
 #[test]

@@ -60,7 +60,12 @@ fn survive_kills(ftl: &str, kills: u64) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("drive");
     let config = DriveConfig::new(Geometry::new(80, 32, PAGE as u32).unwrap(), LOGICAL_PAGES, 4);
-    let options = CreateOptions { ftl: ftl.parse().unwrap(), config, checkpoint_every: Some(3000) };
+    let options = CreateOptions {
+        ftl: ftl.parse().unwrap(),
+        config,
+        mapping: ftlab_ftl::map::Mapping::FULL,
+        checkpoint_every: Some(3000),
+    };
     Drive::create(&path, &options).unwrap();
     let mut versions = vec![0; LOGICAL_PAGES as usize];
     for kill in 0..kills {

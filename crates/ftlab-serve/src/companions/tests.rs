@@ -20,7 +20,16 @@ fn config() -> DriveConfig {
 
 fn create(path: &Path, ftl: &str) {
     let ftl = ftl.parse().unwrap();
-    Drive::create(path, &CreateOptions { ftl, config: config(), checkpoint_every: None }).unwrap();
+    Drive::create(
+        path,
+        &CreateOptions {
+            ftl,
+            config: config(),
+            mapping: ftlab_ftl::map::Mapping::FULL,
+            checkpoint_every: None,
+        },
+    )
+    .unwrap();
 }
 
 fn silent() -> Notice {

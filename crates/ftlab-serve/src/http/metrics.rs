@@ -13,6 +13,7 @@ pub(super) fn text(status: &Status) -> String {
         ("host_pages_written", "Pages programmed because the host wrote them.", flash.host_pages),
         ("host_bytes_written", "Bytes that the host sent with these.", status.host_bytes),
         ("relocated_pages", "Pages that garbage collection moved.", flash.relocated_pages),
+        ("map_pages", "Translation pages programmed.", flash.map_pages),
         ("trimmed_pages", "Pages that the host trimmed.", flash.trimmed_pages),
         ("collections", "Garbage collections.", flash.collections),
         ("erased_blocks", "Erase blocks erased.", flash.erased_blocks),

@@ -64,7 +64,7 @@ function showTables() {
       ...['p50_us', 'p90_us', 'p99_us', 'p999_us', 'max_us'].map((key) => microseconds(all.latency[key])),
     ]));
   const waf = (flash) => (flash.host_pages
-    ? factor((flash.host_pages + flash.relocated_pages) / flash.host_pages) : '-');
+    ? factor((flash.host_pages + flash.relocated_pages + flash.map_pages) / flash.host_pages) : '-');
   const row = (ftl, flash, behind) => [
     ftl, waf(flash), grouped(flash.relocated_pages), grouped(flash.erased_blocks), behind,
   ];

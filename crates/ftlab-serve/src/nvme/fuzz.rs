@@ -55,7 +55,12 @@ fn placed() -> &'static [u8] {
     IMAGE.get_or_init(|| {
         let config = DriveConfig::new(Geometry::new(40, 8, 512).expect("a geometry"), 160, 11);
         let ftl = "nvme-fdp:handles=5,persistent=2".parse().expect("an FTL");
-        let options = CreateOptions { ftl, config, checkpoint_every: Some(300) };
+        let options = CreateOptions {
+            ftl,
+            config,
+            mapping: ftlab_ftl::map::Mapping::FULL,
+            checkpoint_every: Some(300),
+        };
         let bytes = Drive::backing_bytes(&options).expect("a size") as usize;
         let image = Arc::new(PowerCut::new(vec![0; bytes]));
         Drive::create_on(&(Arc::clone(&image) as _), &options).expect("a drive");

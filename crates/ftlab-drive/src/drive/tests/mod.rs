@@ -20,7 +20,12 @@ const LOGICAL_PAGES: u32 = 24 * 16;
 
 fn options() -> CreateOptions {
     let config = DriveConfig::new(Geometry::new(36, 16, PAGE as u32).unwrap(), LOGICAL_PAGES, 4);
-    CreateOptions { ftl: "2r-fifo".parse().unwrap(), config, checkpoint_every: Some(500) }
+    CreateOptions {
+        ftl: "2r-fifo".parse().unwrap(),
+        config,
+        mapping: ftlab_ftl::map::Mapping::FULL,
+        checkpoint_every: Some(500),
+    }
 }
 
 /// A new drive and its backing.

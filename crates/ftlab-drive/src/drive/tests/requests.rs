@@ -82,7 +82,12 @@ fn what_is_beyond_the_drive_is_an_error() {
 fn handles_count_bytes_as_the_host_sends_them_and_after_that_whole_pages() {
     let config = DriveConfig::new(Geometry::new(36, 16, 4096).unwrap(), LOGICAL_PAGES, 4);
     let ftl = "nvme-fdp:handles=2".parse().unwrap();
-    let options = CreateOptions { ftl, config, checkpoint_every: None };
+    let options = CreateOptions {
+        ftl,
+        config,
+        mapping: ftlab_ftl::map::Mapping::FULL,
+        checkpoint_every: None,
+    };
     let bytes = Drive::backing_bytes(&options).unwrap() as usize;
     let backing = Arc::new(PowerCut::new(vec![0; bytes]));
     Drive::create_on(&(Arc::clone(&backing) as _), &options).unwrap();

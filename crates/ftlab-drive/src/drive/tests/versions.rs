@@ -15,7 +15,12 @@ fn spec(ftl: &str) -> Spec {
 fn killed() -> (Arc<PowerCut>, Superblock) {
     let geometry = Geometry::new(300, 16, PAGE as u32).unwrap();
     let config = DriveConfig::new(geometry, PAGES, 9);
-    let options = CreateOptions { ftl: spec("lfs-cb:batch=8"), config, checkpoint_every: None };
+    let options = CreateOptions {
+        ftl: spec("lfs-cb:batch=8"),
+        config,
+        mapping: ftlab_ftl::map::Mapping::FULL,
+        checkpoint_every: None,
+    };
     let bytes = Drive::backing_bytes(&options).unwrap() as usize;
     let backing = Arc::new(PowerCut::new(vec![0; bytes]));
     let superblock = Drive::create_on(&(Arc::clone(&backing) as _), &options).unwrap();
@@ -146,13 +151,13 @@ fn a_drive_whose_ftl_is_unknown_can_be_read_and_taken_over() {
 fn a_later_format_is_refused_with_what_reads_it() {
     let (backing, superblock) = killed();
     let mut bytes = superblock.encode().unwrap();
-    bytes[8] = 4;
+    bytes[8] = 5;
     let end = bytes.len() - 4;
     let checksum = crc32c::crc32c(&bytes[..end]);
     bytes[end..].copy_from_slice(&checksum.to_le_bytes());
     backing.write_at(&bytes, 0).unwrap();
     let error = open(&backing).err().unwrap().to_string();
-    let expected = "this drive has format version 4, but this program reads versions 2 to 3; open it with the version";
+    let expected = "this drive has format version 5, but this program reads versions 2 to 4; open it with the version";
     assert!(error.starts_with(expected), "{error}");
 }
 

@@ -32,5 +32,10 @@ pub(crate) fn options(
 ) -> Result<CreateOptions, SpecError> {
     let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
     let ftl = registry::fit(ftl, DriveShape::new(&config), &groups)?;
-    Ok(CreateOptions { ftl, config, checkpoint_every: Some(checkpoint_every) })
+    Ok(CreateOptions {
+        ftl,
+        config,
+        mapping: ftlab_ftl::map::Mapping::FULL,
+        checkpoint_every: Some(checkpoint_every),
+    })
 }

@@ -32,14 +32,19 @@ fn for_each<T: Sync>(
 
 /// Subjects drives to this many power cuts and kills.
 fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
-    let mut model = Model::new(ftl, gc);
+    survive_with(ftl, gc, "full", cuts, seed);
+}
+
+/// The same with a map.
+fn survive_with(ftl: &str, gc: &str, map: &str, cuts: u64, seed: u64) {
+    let mut model = Model::with_map(ftl, gc, map);
     let mut random = Random::new(seed);
     let mut repeated = 0;
     for life in 0..cuts {
         if life > 0 && life.is_multiple_of(LIVES_MAX) {
-            model = Model::new(ftl, gc);
+            model = Model::with_map(ftl, gc, map);
         }
-        let context = || format!("{ftl}, {gc}, seed {seed}, life {life}");
+        let context = || format!("{ftl}, {gc}, {map}, seed {seed}, life {life}");
         let drive = model.open().unwrap_or_else(|error| panic!("{}: {error}", context()));
         repeated += drive.recovery().repeated;
         model.verify(&drive).unwrap_or_else(|error| panic!("{}: {error}", context()));
@@ -84,6 +89,49 @@ fn so_do_ftls_within_placement_handles() {
         for gc in ["foreground", "incremental"] {
             survive(&format!("nvme-fdp:handles=2,persistent=1,inner={inner}"), gc, times(60), seed);
         }
+    });
+}
+
+/// Maps with entries of a quarter of the pages in memory.
+const MAPS: [&str; 4] = [
+    "dftl:cache=512",
+    "dftl:cache=512,protected=0",
+    "cdftl:cache=1KiB",
+    "tpftl:cache=512,by-request=off",
+];
+
+/// FTLs that can be on a drive whose map is on flash.
+fn without_handles() -> impl Iterator<Item = String> {
+    families().into_iter().filter(|name| !name.starts_with("nvme-fdp"))
+}
+
+#[test]
+fn so_do_drives_whose_map_is_on_flash() {
+    for_each(6000, without_handles().zip(MAPS.iter().cycle()), |(name, map), seed| {
+        survive_with(name, "foreground", map, times(60), seed);
+    });
+    for_each(6500, ["1r-greedy", "2r-fifo", "2r++", "wolf", "sepbit"], |name, seed| {
+        for (gc, map) in ["incremental", "background", "garbage:share=0.2"].into_iter().zip(MAPS) {
+            survive_with(name, gc, map, times(60), seed);
+        }
+    });
+}
+
+/// Drives that are closed are opened without replay.
+#[test]
+fn a_map_on_flash_does_what_the_simulator_says() {
+    for_each(7000, without_handles().zip(MAPS.iter().cycle()), |(name, map), seed| {
+        let mut model = Model::with_map(name, "foreground", map);
+        let mut random = Random::new(seed);
+        for life in 0..4 {
+            model.live(&mut random, Ends::Closed(700));
+            let drive = model.open().unwrap();
+            assert_eq!(drive.recovery().repeated, 0, "{name}, {map}");
+            let verified = model.verify(&drive);
+            verified.unwrap_or_else(|error| panic!("{name}, {map}, life {life}: {error}"));
+        }
+        let map_counts = model.open().unwrap().snapshot().map.unwrap();
+        assert!(map_counts.writes() > 100, "{name}, {map}");
     });
 }
 

@@ -1,10 +1,11 @@
 //! A model that knows what may be read after a crash.
 
 use crate::common;
-use ftlab_drive::{Drive, MediaError, OpenOptions, PowerCut, Store};
+use ftlab_drive::{CreateOptions, Drive, MediaError, OpenOptions, PowerCut, Store};
 use ftlab_flash::{Geometry, Lpn, NoPayload};
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::DriveConfig;
-use ftlab_ftl::registry::{self, DynPageMapped};
+use ftlab_ftl::registry::{self, DynMapped};
 use ftlab_ftl::{HandleUse, PageBatch};
 use std::sync::Arc;
 
@@ -53,6 +54,7 @@ enum Operation {
 pub(crate) struct Model {
     ftl: String,
     config: DriveConfig,
+    mapping: Mapping,
     /// The medium: after a kill still with writes that no sync has made durable.
     medium: PowerCut,
     /// Whether there may be such writes: then the power may still be cut before anyone has recovered what
@@ -66,18 +68,26 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn new(ftl: &str, gc: &str) -> Self {
-        // FTLs within handles have more streams.
+        Self::with_map(ftl, gc, "full")
+    }
+
+    pub(crate) fn with_map(ftl: &str, gc: &str, mapping: &str) -> Self {
+        let mapping: Mapping = mapping.parse().unwrap();
+        // FTLs within handles have more streams, and so has a map on flash.
         let blocks = if ftl.contains("inner=") { 80 } else { 56 };
+        let blocks = if mapping.is_full() { blocks } else { blocks + 4 };
         let geometry = Geometry::new(blocks, PAGES_PER_BLOCK, PAGE_BYTES as u32).unwrap();
         let mut config = DriveConfig::new(geometry, LOGICAL_PAGES, 9);
         config.gc = gc.parse().unwrap();
         let options = common::options(&ftl.parse().unwrap(), config, 200).unwrap();
+        let options = CreateOptions { mapping, ..options };
         let bytes = Drive::backing_bytes(&options).unwrap() as usize;
         let backing = Arc::new(PowerCut::new(vec![0; bytes]));
         let superblock = Drive::create_on(&(Arc::clone(&backing) as _), &options).unwrap();
         Self {
             ftl: superblock.ftl.to_string(),
             config,
+            mapping,
             medium: PowerCut::new(backing.survivor(|_| 0)),
             was_killed: false,
             operations: Vec::new(),
@@ -116,7 +126,11 @@ impl Model {
         if twin.counters() != snapshot.counters {
             return Err(format!("counters: {:?}, not {:?}", snapshot.counters, twin.counters()));
         }
-        if twin.drive().mapping() != drive.mapping() {
+        if twin.map_counts() != snapshot.map {
+            let (twin, found) = (twin.map_counts(), snapshot.map);
+            return Err(format!("counts of the map: {found:?}, not {twin:?}"));
+        }
+        if twin.drive().mapping()[..LOGICAL_PAGES as usize] != drive.mapping() {
             return Err("the mapping is another".to_owned());
         }
         verify_handles(&twin, drive)?;
@@ -210,9 +224,11 @@ impl Model {
     }
 
     /// This FTL in simulation, after these operations.
-    fn twin(&self) -> DynPageMapped<NoPayload, ()> {
+    fn twin(&self) -> DynMapped<NoPayload, ()> {
         let spec = self.ftl.parse().unwrap();
-        let mut ftl = registry::build_page_mapped(&spec, self.config, NoPayload, ()).unwrap();
+        let (mapping, config) = (&self.mapping, self.config);
+        let mut ftl = registry::build_for_drive(mapping, &spec, config, NoPayload, ()).unwrap();
+        ftl.page_in();
         for operation in &self.operations {
             match *operation {
                 Operation::Write(lpn, stream) => {
@@ -297,7 +313,7 @@ impl Model {
 }
 
 /// Whether both tell the same of placement handles.
-fn verify_handles(twin: &DynPageMapped<NoPayload, ()>, drive: &Drive) -> Result<(), String> {
+fn verify_handles(twin: &DynMapped<NoPayload, ()>, drive: &Drive) -> Result<(), String> {
     let (Some(expected), Some(found)) = (twin.placement_handles(), drive.placement_handles())
     else {
         let is_told = drive.placement_handles().is_some();

@@ -2,7 +2,7 @@
 
 use super::medium::{Fault, Medium};
 use crate::common;
-use ftlab_drive::{Drive, Lpn, OpenOptions, ScrubbedPage, Store};
+use ftlab_drive::{CreateOptions, Drive, Lpn, OpenOptions, ScrubbedPage, Store};
 use ftlab_flash::Geometry;
 use ftlab_ftl::page::DriveConfig;
 use std::io;
@@ -13,8 +13,10 @@ pub(crate) const PAGE: usize = 512;
 const PAGES_PER_BLOCK: u32 = 16;
 pub(crate) const LOGICAL_PAGES: u32 = 20 * PAGES_PER_BLOCK;
 
-/// A new drive, and where its pages are.
+/// A new drive of an FTL, and of a map if one is named, and where its pages are.
 pub(crate) fn created(ftl: &str) -> (Vec<u8>, Range<u64>) {
+    let (ftl, mapping) = ftl.split_once(" over ").unwrap_or((ftl, "full"));
+    let mapping = mapping.parse().unwrap();
     // FTLs with many streams need a few more blocks.
     let (options, bytes) = [40, 48]
         .into_iter()
@@ -22,6 +24,7 @@ pub(crate) fn created(ftl: &str) -> (Vec<u8>, Range<u64>) {
             let geometry = Geometry::new(blocks, PAGES_PER_BLOCK, PAGE as u32).unwrap();
             let config = DriveConfig::new(geometry, LOGICAL_PAGES, 6);
             let options = common::options(&ftl.parse().unwrap(), config, 400).ok()?;
+            let options = CreateOptions { mapping, ..options };
             let bytes = Drive::backing_bytes(&options).ok()?;
             Some((options, vec![0; bytes as usize]))
         })
@@ -175,6 +178,8 @@ pub(crate) struct Used {
     pub(crate) versions: Vec<u32>,
     pub(crate) next: u32,
     pub(crate) pages: Range<u64>,
+    /// Where the checksums of pages are, if these are beside them only.
+    pub(crate) owners: Range<u64>,
     pub(crate) is_closed: bool,
 }
 
@@ -203,7 +208,17 @@ impl Used {
         } else {
             life.drive.abandon();
         }
-        Self { bytes: medium.bytes(), versions: life.versions, next: life.next, pages, is_closed }
+        let owners_bytes = (pages.end - pages.start) / PAGE as u64 * 16;
+        let owners = pages.start - owners_bytes.next_multiple_of(4096)..pages.start;
+        let is_paged = ftl.contains(" over ");
+        Self {
+            bytes: medium.bytes(),
+            versions: life.versions,
+            next: life.next,
+            owners: if is_paged { owners } else { 0..0 },
+            pages,
+            is_closed,
+        }
     }
 
     /// Opens it with a fault; returns how many pages could not be read at most.

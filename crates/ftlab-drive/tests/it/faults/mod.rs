@@ -184,6 +184,31 @@ fn one_read_at_a_time() {
     tally.finish();
 }
 
+/// FTLs with a map on flash.
+const PAGED: [&str; 2] =
+    ["1r-greedy over dftl:cache=512", "2r++ over tpftl:cache=512,by-request=off"];
+
+#[test]
+fn one_fault_at_a_time_of_a_map_on_flash() {
+    let mut tally = Tally::default();
+    let apart = (3 / times(3)) as usize;
+    for ftl in PAGED {
+        campaign_at_rest(ftl, 83 * apart, times(60), &mut tally);
+        campaign_in_use(ftl, 47 * apart, &mut tally);
+        sites::campaign_of_writes(ftl, 47 * apart, &mut tally);
+    }
+    tally.finish();
+}
+
+#[test]
+fn one_read_at_a_time_of_a_map_on_flash() {
+    let mut tally = Tally::default();
+    for (seed, ftl) in (20..).zip(PAGED) {
+        sites::campaign(ftl, times(6) as usize, seed, &mut tally);
+    }
+    tally.finish();
+}
+
 /// With `FTLAB_FAULTS=10`, a tenth of the long tests is run.
 fn part() -> usize {
     std::env::var("FTLAB_FAULTS").map_or(1, |part| part.parse().unwrap())

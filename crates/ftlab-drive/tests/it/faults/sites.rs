@@ -39,9 +39,11 @@ struct Case {
 
 /// Faults of these reads: each form once, and for good until the sector is written or for ever.
 fn cases(site: &'static str, number: u64, read: &Read, used: &Used) -> Vec<Case> {
-    let most = usize::from(used.pages.contains(&read.offset));
     let sectors = (read.len as u64).div_ceil(SECTOR);
     let offset = read.offset + mix(number) % sectors * SECTOR;
+    // A checksum that is beside a page and nowhere else may be what is wrong; what is wrong for ever, of two versions.
+    let is_of_owners = used.owners.contains(&offset);
+    let most = if is_of_owners { 2 } else { usize::from(used.pages.contains(&read.offset)) };
     let once = Form::ALL.map(|form| Case { site, fault: Fault::Read(number, form), most: 0 });
     let lasting = Form::ALL.into_iter().flat_map(|form| {
         [true, false].map(|heals| {

@@ -15,7 +15,12 @@ const BLOCK: usize = 4096;
 
 fn options() -> CreateOptions {
     let config = DriveConfig::new(Geometry::new(40, 16, BLOCK as u32).unwrap(), 24 * 16, 6);
-    CreateOptions { ftl: "nvme-fdp:handles=3".parse().unwrap(), config, checkpoint_every: None }
+    CreateOptions {
+        ftl: "nvme-fdp:handles=3".parse().unwrap(),
+        config,
+        mapping: ftlab_ftl::map::Mapping::FULL,
+        checkpoint_every: None,
+    }
 }
 
 /// An empty drive, and what it is on.
