@@ -229,7 +229,12 @@ impl State for Tpftl {
 }
 
 impl Tpftl {
-    pub(super) fn new(parameters: TpftlParameters, pages: u32, entries_per_page: u32, is_small: bool) -> Self {
+    pub(super) fn new(
+        parameters: TpftlParameters,
+        pages: u32,
+        entries_per_page: u32,
+        is_small: bool,
+    ) -> Self {
         let map_pages = pages.div_ceil(entries_per_page) as usize;
         let empty = Node { ends: Ends::NONE, entries: 0, changed: 0, heat: 0, used: 0 };
         Self {
