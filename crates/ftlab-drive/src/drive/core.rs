@@ -227,7 +227,12 @@ impl Core {
     }
 
     /// Where `lpn` is; an error if that is on flash and cannot be read.
+    #[inline]
     pub(crate) fn find(&mut self, lpn: Lpn) -> io::Result<Option<Ppn>> {
+        let drive = self.ftl.drive();
+        if !drive.is_paged() {
+            return Ok(drive.flash_page(lpn));
+        }
         self.ftl.find(lpn).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
 

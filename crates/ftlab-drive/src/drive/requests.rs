@@ -114,18 +114,18 @@ impl Drive {
         let page_bytes = self.shared.page_bytes as usize;
         let chunks = data.chunks_mut(PAGES_AT_ONCE * page_bytes);
         for (chunk, first) in chunks.zip((first.0..).step_by(PAGES_AT_ONCE)) {
-            let places = self.look_up(Lpn(first), chunk)?;
+            let mut places = [Place::Done; PAGES_AT_ONCE];
+            self.look_up(Lpn(first), chunk, &mut places)?;
             self.read_places(Lpn(first), &places[..chunk.len() / page_bytes], chunk)?;
         }
         Ok(())
     }
 
     /// Locates pages, and reads those that are in memory.
-    fn look_up(&self, first: Lpn, data: &mut [u8]) -> io::Result<[Place; PAGES_AT_ONCE]> {
-        let mut places = [Place::Done; PAGES_AT_ONCE];
+    fn look_up(&self, first: Lpn, data: &mut [u8], places: &mut [Place]) -> io::Result<()> {
         let mut core = self.shared.lock();
         let pages = data.chunks_exact_mut(self.shared.page_bytes as usize);
-        for ((page, lpn), place) in pages.zip((first.0..).map(Lpn)).zip(&mut places) {
+        for ((page, lpn), place) in pages.zip((first.0..).map(Lpn)).zip(places) {
             let Some(flash_page) = core.find(lpn)? else {
                 page.fill(0);
                 continue;
@@ -142,7 +142,7 @@ impl Drive {
                 *place = Place::At(at, media.checksum(lpn));
             }
         }
-        Ok(places)
+        Ok(())
     }
 
     /// Reads pages from the medium, consecutive ones together.
