@@ -175,7 +175,7 @@ fn a_hidden_drive_is_found_under_zones() {
     let as_good = &found.drives[..found.as_good];
     let own = as_good.iter().find(|own| own.candidate.ftl == hidden.ftl).unwrap();
     assert!((own.op_ratio - 0.2).abs() < 0.006, "{own:?}");
-    let doublings = (own.candidate.pages_per_block as f64 / 64.0).log2();
+    let doublings = (f64::from(own.candidate.pages_per_block) / 64.0).log2();
     assert!(doublings.abs() < 0.3, "{own:?}");
     assert_eq!(found.verdict, Verdict::Explained);
     assert!(found.bounds.is_some());
