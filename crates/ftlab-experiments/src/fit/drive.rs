@@ -4,6 +4,9 @@ use super::series::Distance;
 use ftlab_ftl::page::GcSchedule;
 use serde::{Deserialize, Serialize};
 
+/// A drive explains what was measured if it is off by no more than this.
+pub(super) const EXPLAINED: f64 = 0.1;
+
 /// A drive that may be the one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {

@@ -1,13 +1,12 @@
 //! Simulating candidates, each once, and holding them against what was measured.
 
-use super::drive::{Candidate, Held, OfSeries, Trial, together};
+use super::drive::{Candidate, EXPLAINED, Held, OfSeries, Trial, together};
 use super::in_pages::InPages;
 use super::known::Known;
 use super::overhead::overhead;
 use super::question::{Extent, Question, Series};
 use super::scale::{self, scales};
 use super::series::Measured;
-use super::verdict::EXPLAINED;
 use super::written::{Curve, Written};
 use crate::error::ExperimentsError;
 use crate::identity::changed;

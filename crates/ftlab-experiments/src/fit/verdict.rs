@@ -3,7 +3,7 @@
 //! A drive that is far off is no answer. Then other capacities and other workloads are tried quickly, with the nearest
 //! FTLs and the plainest ones. One of them that comes near is likely to be what was really measured.
 
-use super::drive::Trial;
+use super::drive::{EXPLAINED, Trial};
 use super::question::{Question, Series};
 use super::runner::Runner;
 use crate::error::ExperimentsError;
@@ -13,8 +13,7 @@ use ftlab_trace::OpenOptions;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// A drive explains what was measured if it is off by no more than this, and in part if by no more than that.
-pub(super) const EXPLAINED: f64 = 0.1;
+/// A drive explains what was measured in part if it is off by no more than this.
 const IN_PART: f64 = 0.2;
 
 /// FTLs with which other questions are tried: the nearest, of this number, and the plainest.
