@@ -23,7 +23,7 @@ pub(crate) struct CiteArgs {
 const WORKS: &str = include_str!("../assets/works.bib");
 
 /// How the sources of the registry begin, and which work that is.
-const SOURCES: [(&str, &str); 25] = [
+const SOURCES: [(&str, &str); 26] = [
     ("2R (", "2r"),
     ("2R++ (", "2rpp"),
     ("Wolf (", "wolf"),
@@ -47,6 +47,7 @@ const SOURCES: [(&str, &str); 25] = [
     ("WARCIP (", "warcip"),
     ("PHFTL (", "phftl"),
     ("DOGI (", "dogi"),
+    ("LearnedFTL (", "learnedftl"),
     ("Hu et al. (", "hu"),
     ("NVMe TP 4146", "fdp"),
 ];

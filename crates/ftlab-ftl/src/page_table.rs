@@ -36,9 +36,10 @@ impl PageTable {
         self.0.len()
     }
 
-    /// Keeps the numbers of these pages only, and no more memory than they take.
+    /// Keeps the numbers of these pages only, and no more memory than twice as many take.
     pub(crate) fn keep(&mut self, keeps: impl Fn(u32) -> bool) {
         self.0.retain(|page, _| keeps(*page));
+        self.0.shrink_to(2 * self.0.len());
     }
 
     pub(crate) fn bytes(&self) -> usize {

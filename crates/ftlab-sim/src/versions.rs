@@ -25,7 +25,7 @@ pub(crate) const FAULTS: Version = ("faults", 1);
 pub(crate) const SLC_CACHE: Version = ("slc-cache", 1);
 
 /// What a map on flash keeps in memory, and what it reads and writes.
-pub(crate) const MAPPING: Version = ("mapping", 1);
+pub(crate) const MAPPING: Version = ("mapping", ftlab_ftl::map::VERSION);
 
 /// When a run ends that ends when it is steady.
 pub(crate) const STEADY: Version = ("steady", 2);

@@ -184,7 +184,8 @@ impl Drive {
             Some(_) if superblock.is_paged() => {
                 let mapping = superblock.mapping.name();
                 let why = "that was asked for".to_owned();
-                return Err(MediaError::NotTakenOver { mapping, why });
+                let remedy = "make a new drive of it with `ftlab drive copy --ftl`".to_owned();
+                return Err(MediaError::NotTakenOver { mapping, why, remedy });
             }
             Some(ftl) => superblock.taken_over(ftl)?,
             None => superblock,

@@ -47,7 +47,12 @@ pub(crate) fn repeat_all(
         }
     };
     if superblock.is_paged() {
-        return Err(MediaError::NotTakenOver { mapping: superblock.mapping.name(), why });
+        let remedy = format!(
+            "open it with {}, which wrote it, or make a new drive with `ftlab drive repair --to`, where trimmed pages \
+             are back",
+            superblock.program
+        );
+        return Err(MediaError::NotTakenOver { mapping: superblock.mapping.name(), why, remedy });
     }
     *recovery = Recovery { by_map: Some(why), ..Recovery::default() };
     locate::locate_all(backing, superblock, may_lose, recovery)

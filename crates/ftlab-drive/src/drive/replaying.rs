@@ -63,6 +63,10 @@ fn load_once(
     let media = Media::new(Arc::clone(backing), superblock, 0, checkpoint.head);
     let mut ftl = build(superblock, media)?;
     let layout = &superblock.layout;
+    // What is damaged may be anything, and lists of what a map holds are followed while they are restored.
+    if superblock.is_paged() && !BodyReader::verify(&**backing, layout, slot, &checkpoint) {
+        return Err(MediaError::Checkpoint("its checksum is wrong".to_owned()));
+    }
     let mut body = BodyReader::new(&**backing, layout, slot, &checkpoint);
     let restored = restore(&mut ftl, &mut body, &checkpoint, superblock, needs_all);
     let (is_intact, is_taken) = body.finish(checkpoint.body_checksum).map_err(failed)?;

@@ -139,9 +139,9 @@ pub enum MediaError {
     /// What takes a search for all pages, on a drive whose map is on flash.
     #[error(
         "a drive with --mapping {mapping} is not taken over by another FTL, or another version of its own, \
-         and {why}; make a new drive of it with `ftlab drive copy --ftl`, or `ftlab drive repair --to`"
+         and {why}; {remedy}"
     )]
-    NotTakenOver { mapping: String, why: String },
+    NotTakenOver { mapping: String, why: String, remedy: String },
     /// No such FTL, or not on this drive.
     #[error(transparent)]
     Build(#[from] BuildError),

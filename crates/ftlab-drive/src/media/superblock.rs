@@ -141,7 +141,11 @@ impl Superblock {
     pub(crate) fn decider(&self) -> Option<String> {
         let decisions = registry::decisions(&self.ftl).ok()?;
         let collection = serde_json::to_string(&Collection::of(&self.config)).ok()?;
-        let map = if self.is_paged() { format!(" {}", self.mapping) } else { String::new() };
+        let map = if self.is_paged() {
+            format!(" {} ({})", self.mapping, ftlab_ftl::map::VERSION)
+        } else {
+            String::new()
+        };
         Some(format!("{} ({decisions}) {collection}{map}", self.ftl))
     }
 

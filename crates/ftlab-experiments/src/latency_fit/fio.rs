@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// What is simulated: requests of a page.
 const REQUEST_BYTES: f64 = 4096.0;
 
+/// Requests under way of all copies of a job, at most.
+const DEPTH_MAX: u32 = 1 << 20;
+
 /// How many more requests may be under way than jobs are said to have, as a factor.
 const DEPTH_MOST: f64 = 1.1;
 
@@ -91,17 +94,20 @@ pub(super) fn loads(text: &str) -> Result<Vec<MeasuredLoad>, String> {
 
 /// What jobs did that ran at once.
 fn load(jobs: &[&Job], global: &BTreeMap<String, String>) -> Result<MeasuredLoad, String> {
-    let mut depth = 0;
+    let mut depth = 0_u32;
     let mut rates = [Some(0.0), Some(0.0)];
     for job in jobs {
         check(job, global)?;
         // fio lists each copy of a job by itself, unless it reports the group.
         let listed = jobs.iter().filter(|other| other.jobname == job.jobname).count() as u32;
         let copies = (number_of(job, global, "numjobs")? / listed).max(1);
-        let of_job = number_of(job, global, "iodepth")? * copies;
+        let of_job = number_of(job, global, "iodepth")?.checked_mul(copies);
+        let of_job = of_job.filter(|depth| *depth <= DEPTH_MAX).ok_or_else(|| {
+            format!("job {}: iodepth times numjobs is more than {DEPTH_MAX}", job.jobname)
+        })?;
         let rate = rates_of(job, global, copies)?;
         check_depth(job, of_job, rate)?;
-        depth += of_job;
+        depth = depth.saturating_add(of_job);
         for ((sum, rate), of) in rates.iter_mut().zip(rate).zip([&job.read, &job.write]) {
             if of.total_ios > 0 {
                 *sum = sum.zip(rate).map(|(sum, rate)| sum + rate);
@@ -139,7 +145,7 @@ fn number_of(job: &Job, global: &BTreeMap<String, String>, name: &str) -> Result
     })
 }
 
-/// Requests a second that so many copies of a job may do at most: reads and writes.
+/// Requests a second that all copies of a job may do at most: reads and writes.
 fn rates_of(
     job: &Job,
     global: &BTreeMap<String, String>,
@@ -149,7 +155,10 @@ fn rates_of(
     let copies = f64::from(copies);
     let mut rates = text.split(',').map(|rate| match rate.trim() {
         "" => Ok(None),
-        rate => rate.parse().map(|rate: f64| Some(copies * rate)).map_err(|_| rate.to_owned()),
+        rate => {
+            let number = rate.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
+            number.map(|rate| Some(copies * rate)).ok_or_else(|| rate.to_owned())
+        }
     });
     let wrong = |rate: String| {
         format!(

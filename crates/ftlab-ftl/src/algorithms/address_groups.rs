@@ -69,7 +69,7 @@ impl PolicyEntry for AddressGroups {
     type Parameters = AddressGroupsParameters;
     const NAME: &'static str = "address-groups";
     const SUMMARY: &'static str = "parts of the address space with blocks of their own, collected together in order of addresses";
-    const SOURCE: &'static str = "group-based allocation of LearnedFTL (HPCA 2024)";
+    const SOURCE: &'static str = "LearnedFTL (HPCA 2024), group-based allocation";
     const IS_BOXED: bool = true;
 
     fn fit(

@@ -53,6 +53,9 @@ mod units_twin;
 mod waiting;
 mod watch;
 
+/// Which version of what maps on flash keep in memory, read and write this program has.
+pub const VERSION: u32 = 1;
+
 pub use cdftl::CdftlParameters;
 pub use dftl::DftlParameters;
 pub use leaftl::LeaftlParameters;

@@ -127,7 +127,7 @@ impl<P: Forgotten + ?Sized, F: Flash, O: Observer> PageMapped<P, F, O> {
         from: StreamId,
         purpose: Purpose,
     ) -> Result<StreamId, FtlError<F::Error>> {
-        debug_assert_eq!(self.drive.owner(source), lpn);
+        debug_assert!(self.drive.may_hold(source, lpn), "{source} holds another page");
         debug_assert!(self.drive.may_be_at(lpn, source), "page {lpn} has moved already");
         debug_assert_eq!(self.drive.frontier_of(victim), from);
         let relocation = Relocation::new(lpn, victim, from);
@@ -231,6 +231,9 @@ impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
             debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
             let (from, moved) = (self.drive.frontier_of(victim), self.drive.valid_pages(victim));
             self.observer.collection(victim, from, moved, purpose.cause);
+            if self.drive.is_paged() {
+                self.know_owners(victim)?;
+            }
             let mut walk = self.drive.valid_pages_of(victim);
             for _ in 0..moved {
                 let page = walk.next(&self.drive);
