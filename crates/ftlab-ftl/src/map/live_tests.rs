@@ -107,7 +107,7 @@ proptest! {
             Kind::Tpftl(of) => {
                 Kind::Tpftl(crate::map::TpftlParameters { by_request: false, ..of })
             }
-            Kind::Sftl(_) | Kind::Full => Kind::Lru { entries: 20, protected: 0.5 },
+            Kind::Sftl(_) | Kind::Learnedftl(_) | Kind::Full => Kind::Lru { entries: 20, protected: 0.5 },
             kind => kind,
         };
         let mapping: Mapping = kind.text().parse().unwrap();
