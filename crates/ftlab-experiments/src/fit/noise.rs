@@ -104,8 +104,8 @@ impl Noise {
         CHI_SQUARE / self.intervals + NORMAL * std::f64::consts::SQRT_2 * self.deviance(best).unsure
     }
 
-    /// Whether one run of a candidate is beyond the bounds for sure, as one of the series says. Each of the best of its mean
-    /// squares may be so many times as large.
+    /// Whether one run of a candidate is beyond the bounds for sure, as one of the series says. Of each series, `times` is how
+    /// much larger its mean square may be.
     pub(super) fn is_hopeless(&self, trial: &Trial, best: &Trial, times: &[f64]) -> bool {
         // The fewer units, the more of chance is seen.
         let fewer =

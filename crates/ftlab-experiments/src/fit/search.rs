@@ -32,8 +32,8 @@ const SIZED: (f64, usize, usize) = (3.0, 5, 12);
 const FIRST_SIZES: (f64, usize, usize) = (2.0, 3, 10);
 const SIZES_MOST: usize = 2;
 
-/// Of each FTL, so many drives are run with several seeds where there are several series: those within this factor of the
-/// nearest, no fewer and no more than these.
+/// Where there are several series, this many drives of each FTL are run with several seeds: of all those within this factor
+/// of the nearest, no fewer and no more than these.
 const NEAREST_OF_EACH: usize = 3;
 const LIKELIEST: (f64, usize, usize) = (3.0, 10, 60);
 
@@ -742,8 +742,8 @@ fn first_of_each(mut trials: Vec<Trial>) -> Vec<Trial> {
     trials
 }
 
-/// The likeliest of these, which ran with several seeds, in order: those that are no further beyond the bounds than this, and no
-/// more than so many.
+/// The likeliest of these, which ran with several seeds, in order: those that are no further beyond the bounds than this, and at
+/// most this many.
 fn likely(trials: &[Trial], beyond: f64, most: usize) -> Vec<Trial> {
     let noise = Noise::of(trials.iter());
     let mut trials = trials.to_vec();
