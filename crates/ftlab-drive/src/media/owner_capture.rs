@@ -7,7 +7,7 @@
 use crate::media::owners::Owner;
 use crate::media::reading::Unread;
 use ftlab_flash::{BlockId, Geometry, Lpn, Ppn};
-use ftlab_ftl::page::{DriveState, owner_mark};
+use ftlab_ftl::page::{DriveState, sum_of_owners};
 use std::collections::HashMap;
 
 /// No page.
@@ -79,10 +79,8 @@ impl OwnerCapture {
             return Ok(vec![(NOTHING, 0); self.geometry.pages_per_block() as usize]);
         }
         let is_right = |owners: &[Lpn]| {
-            let held = pages().zip(owners).filter(|(page, _)| self.held(*page));
-            let sum =
-                held.fold(0, |sum: u32, (page, lpn)| sum.wrapping_add(owner_mark(page, *lpn)));
-            sum == self.sums[block.index()]
+            let held = pages().zip(owners.iter().copied()).filter(|(page, _)| self.held(*page));
+            sum_of_owners(held) == self.sums[block.index()]
         };
         let owners = read(&is_right).map_err(|unread| {
             format!("what block {block} holds cannot be read beside its pages: {unread}")

@@ -6,7 +6,7 @@
 //! [`last_whole`](Tracker::last_whole) finds the last one.
 
 use crate::media::checksum::checksum;
-use crate::media::layout::{Layout, OWNER_BYTES};
+use crate::media::layout::Layout;
 use crate::media::owners::Owner;
 use crate::media::reading::{Origin, Unread, is_media_error, read_medium, retry_all};
 use crate::media::slots::Slots;
@@ -85,9 +85,7 @@ impl Pages<'_> {
 
     /// What stands beside a place, if that can be read.
     pub(crate) fn owner(&self, place: Ppn) -> Option<Owner> {
-        let mut bytes = [0; OWNER_BYTES];
-        let read = self.backing.read_medium_at(&mut bytes, self.layout.owner(place));
-        read.ok().and_then(|()| Owner::decode(&bytes))
+        Owner::read(self.backing, self.layout, Origin::Medium, place)
     }
 
     /// What stands beside some places in a row.

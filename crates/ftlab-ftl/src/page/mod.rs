@@ -22,7 +22,7 @@ pub use crate::stream::{Stream, StreamId};
 pub use composed::Composed;
 pub use config::{ConfigError, DriveConfig};
 pub use directed::Directed;
-pub use drive::{DriveState, FreeBlock, Phase, SeenAs, WearLeveling, owner_mark};
+pub use drive::{DriveState, FreeBlock, Phase, SeenAs, WearLeveling, sum_of_owners};
 pub use engine::{Adopt, PageMapped, Resume};
 pub use gc_schedule::{
     GC_SCHEDULES, GarbageParameters, GcSchedule, GradualParameters, StepParameters,

@@ -17,7 +17,7 @@ mod walk;
 mod wear;
 
 pub use block::Phase;
-pub use paged_tables::owner_mark;
+pub use paged_tables::sum_of_owners;
 pub use tables::{DriveState, SeenAs};
 #[cfg(test)]
 pub(crate) use twin::{Twin, TwinBlock};

@@ -1,7 +1,7 @@
 //! A drive whose mapping is on flash: what its [tables in part](super::paged_tables) tell.
 
 use crate::page::drive::block::Phase;
-use crate::page::drive::paged_tables::{Owners, PagedTables, owner_mark};
+use crate::page::drive::paged_tables::{Owners, PagedTables, owner_mark, sum_of_owners};
 use crate::page::drive::tables::{DriveState, NONE};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn, Ppn};
@@ -200,8 +200,7 @@ impl DriveState {
     pub(crate) fn are_owners(&self, block: BlockId, owners: &[Lpn]) -> bool {
         let first = self.geometry.first_page(block).0;
         let held = self.held_pages(block).map(|page| (page, owners[(page.0 - first) as usize]));
-        let sum = held.fold(0, |sum: u32, (page, lpn)| sum.wrapping_add(owner_mark(page, lpn)));
-        self.owners_sum(block).is_none_or(|right| sum == right)
+        self.owners_sum(block).is_none_or(|right| sum_of_owners(held) == right)
     }
 
     /// Takes note of what the spare areas of a full `block` tell; false if they are wrong.

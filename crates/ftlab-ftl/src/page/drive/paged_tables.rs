@@ -82,8 +82,13 @@ impl PagedTables {
 
 /// A number that tells that `page` holds `lpn`; those of the valid pages of a block add up to its
 /// [sum](crate::page::DriveState::owners_sum).
-pub fn owner_mark(page: Ppn, lpn: Lpn) -> u32 {
+pub(crate) fn owner_mark(page: Ppn, lpn: Lpn) -> u32 {
     let both = u64::from(page.0) << 32 | u64::from(lpn.0);
     let product = (both ^ both >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     ((product ^ product >> 32).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32) as u32
+}
+
+/// What these pages add up to that hold something.
+pub fn sum_of_owners(held: impl Iterator<Item = (Ppn, Lpn)>) -> u32 {
+    held.fold(0, |sum: u32, (page, lpn)| sum.wrapping_add(owner_mark(page, lpn)))
 }
