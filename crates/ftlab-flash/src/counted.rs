@@ -114,6 +114,10 @@ impl<F: Flash> Flash for Counted<F> {
         self.flash.mend_owners(block, owners);
     }
 
+    fn mend_map_page(&mut self, at: Ppn, lpn: Lpn, data: &[u8]) {
+        self.flash.mend_map_page(at, lpn, data);
+    }
+
     #[inline]
     fn await_map(&mut self, time_ns: u64) {
         self.flash.await_map(time_ns);

@@ -144,6 +144,9 @@ pub trait Flash {
     /// The spare areas of `block` are damaged: its pages hold these, as far as they are known.
     fn mend_owners(&mut self, _block: BlockId, _owners: &[Lpn]) {}
 
+    /// The programmed page `at`, which holds the page `lpn` of a map, cannot be read: this is what it is to tell.
+    fn mend_map_page(&mut self, _at: Ppn, _lpn: Lpn, _data: &[u8]) {}
+
     /// A part of a map that is elsewhere is read in this time, for which the next page that the host reads or writes
     /// waits.
     #[inline]

@@ -1,7 +1,7 @@
 //! Checking a drive without changing it.
 
 use crate::drive::core::Core;
-use crate::drive::map_pages::wrong_map_pages;
+use crate::drive::map_pages::{wrong_map_pages, wrong_owners};
 use crate::drive::opening::{Headers, How, Loaded, Recovery};
 use crate::drive::recovery;
 use crate::drive::replaying::load;
@@ -79,7 +79,18 @@ impl Drive {
         let of_map = of_map.iter().map(|found| found.page.lpn.0 - superblock.config.logical_pages);
         let of_map = of_map.map(|page| format!("translation page {page} is not what it should be"));
         // As a crash leaves them; opening the drive writes them again.
-        if was_closed { &mut damage } else { &mut notes }.extend(of_map);
+        let as_left = if was_closed { &mut damage } else { &mut notes };
+        as_left.extend(of_map);
+        if superblock.is_paged() {
+            let beside = wrong_owners(&mut loaded, pages);
+            name_some(as_left, &beside, |wrong| {
+                let lpn = wrong.expected.lpn;
+                format!(
+                    "what stands beside flash page {} does not tell that it holds page {lpn}",
+                    wrong.place
+                )
+            });
+        }
         let mut tracker =
             loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
         let sums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
@@ -100,13 +111,17 @@ impl Drive {
         })?;
         let mut bad: Vec<Lpn> = missing.into_iter().map(|(_, lpn, _)| lpn).collect();
         bad.sort_unstable();
-        let named = bad.iter().take(NAMED_MAX);
-        damage.extend(named.map(|lpn| format!("page {lpn}: its data has the wrong checksum")));
-        if bad.len() > NAMED_MAX {
-            damage.push(format!("and {} more pages", bad.len() - NAMED_MAX));
-        }
+        name_some(&mut damage, &bad, |lpn| format!("page {lpn}: its data has the wrong checksum"));
         recovery.damaged_pages = bad.len() as u64;
         Ok(Checked { superblock, recovery, pages: read, damage, notes })
+    }
+}
+
+/// Says what is wrong with these, and of many, how many more there are.
+fn name_some<T>(damage: &mut Vec<String>, wrong: &[T], say: impl Fn(&T) -> String) {
+    damage.extend(wrong.iter().take(NAMED_MAX).map(say));
+    if wrong.len() > NAMED_MAX {
+        damage.push(format!("and {} more pages", wrong.len() - NAMED_MAX));
     }
 }
 

@@ -164,8 +164,10 @@ impl Core {
                 let Some(page) = self.ftl.drive().flash_page(lpn) else { return Ok(()) };
                 self.media().preserve(lpn, Some(page));
             }
+            // What makes room for its entry may move it before.
+            self.ftl.trim(lpn).map_err(|error| error.to_string())?;
             self.media().slots_mut().forget(lpn);
-            self.ftl.trim(lpn).map_err(|error| error.to_string())
+            Ok(())
         });
         self.complete(trimmed)?;
         if let Some(observer) = &mut self.observer {

@@ -12,15 +12,33 @@ use ftlab_flash::{BlockId, Lpn, Ppn};
 /// Writes again what does not stand beside pages as it should, once all pages are in their places; how many these are. What
 /// stands there is all that tells the checksums of a live drive.
 pub(crate) fn mend_owners(loaded: &mut Loaded, pages: Pages, sequence: u64) -> u64 {
+    let wrong = wrong_owners(loaded, pages);
+    for WrongOwner { place, expected, .. } in &wrong {
+        loaded.ftl.flash_mut().write_owner(*place, Owner { sequence, ..*expected });
+    }
+    wrong.len() as u64
+}
+
+/// A place beside which something else stands than should.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WrongOwner {
+    pub(crate) place: Ppn,
+    /// Without its sequence.
+    pub(crate) expected: Owner,
+    pub(crate) found: Owner,
+}
+
+/// What does not stand beside pages as it should.
+pub(crate) fn wrong_owners(loaded: &mut Loaded, pages: Pages) -> Vec<WrongOwner> {
     let geometry = pages.layout.geometry;
-    let mut mended = 0;
+    let mut all = Vec::new();
     for block in (0..geometry.blocks()).map(BlockId) {
         let held = loaded.ftl.drive().held_owners(block);
         let media = loaded.ftl.flash_mut();
         let first = media.slots().place(geometry.first_page(block));
         let expected = |lpn: Lpn| {
             let checksum = *media.checksums().get(lpn.index())?;
-            Some(Owner { lpn, checksum, sequence })
+            Some(Owner { lpn, checksum, sequence: 0 })
         };
         let expected = held.iter().map(|lpn| expected(*lpn));
         let expected: Vec<_> = (first.0..).map(Ppn).zip(expected).collect();
@@ -33,19 +51,25 @@ pub(crate) fn mend_owners(loaded: &mut Loaded, pages: Pages, sequence: u64) -> u
             wrong = expected
                 .iter()
                 .zip(found)
-                .filter_map(|((place, owner), found)| Some((*place, (*owner)?, found)))
-                .filter(|(_, owner, found)| is_wrong(found, owner))
+                .filter_map(|(&(place, expected), found)| {
+                    Some(WrongOwner { place, expected: expected?, found })
+                })
+                .filter(|WrongOwner { expected, found, .. }| is_wrong(found, expected))
                 .collect();
             if wrong.is_empty() { Ok(()) } else { Err(Unread::Differs) }
         });
         if read.is_err() {
-            mended += wrong.len() as u64;
-            for (place, owner, _) in wrong {
-                loaded.ftl.flash_mut().write_owner(place, owner);
-            }
+            all.append(&mut wrong);
         }
     }
-    mended
+    all
+}
+
+/// Of operations that are cut off after the one with this sequence, how many pages took the places of what is current
+/// without them.
+pub(crate) fn newer_pages(loaded: &mut Loaded, pages: Pages, sequence: u64) -> u64 {
+    let wrong = wrong_owners(loaded, pages);
+    wrong.iter().filter(|wrong| wrong.found.sequence > sequence).count() as u64
 }
 
 /// Translation pages that are not in their places, or are not what they have to be.

@@ -281,7 +281,7 @@ impl Drive {
             let mut core = self.shared.lock();
             core.require_writable()?;
             let operations = core.media().operations();
-            operations != core.newest.head.operations
+            operations != core.newest.head.operations || core.media().has_mended()
         };
         if is_changed { self.shared.checkpoint() } else { Ok(()) }
     }

@@ -10,7 +10,7 @@
 use crate::drive::core::{Core, page_out};
 use crate::drive::healing::Wounds;
 use crate::drive::locate;
-use crate::drive::map_pages::{mend_owners, wrong_map_pages};
+use crate::drive::map_pages::{mend_owners, newer_pages, wrong_map_pages};
 use crate::drive::opening::{Extent, Headers, How, Loaded, MayLose, Recovery, Repeated};
 use crate::drive::replaying::replay;
 use crate::media::{
@@ -111,7 +111,8 @@ pub(crate) fn recover(
     how: How,
 ) -> Result<(Core, Recovery), MediaError> {
     let mut recovery = Recovery::default();
-    let in_part = How { needs_all: false, ..how };
+    // What is cut off may have gone to the places of what is left.
+    let in_part = How { needs_all: how.may_lose == MayLose::Operations, ..how };
     let mut repeated = repeat_all(backing, superblock, in_part, &mut recovery)?;
     if let Some(reason) = &repeated.unwritable {
         return view(backing, superblock, how, reason);
@@ -170,10 +171,16 @@ fn put_in_place(
 ) -> Result<(), MediaError> {
     let sync = |what| pages.backing.sync().map_err(|error| MediaError::io(what, error));
     let (misplaced, lost) = misplaced(&mut repeated.loaded, pages)?;
-    write_endangered(repeated, superblock, pages, &misplaced)?;
-    sync("make durable what was recovered")?;
     let recoveries = repeated.loaded.ftl.flash_mut().totals().recoveries;
     let sequence = sequence(recoveries, repeated.last, true);
+    if recovery.lost > 0 && superblock.is_paged() {
+        let newer = newer_pages(&mut repeated.loaded, pages, sequence);
+        if newer > 0 {
+            return Err(MediaError::Newer { pages: newer, last: repeated.last });
+        }
+    }
+    write_endangered(repeated, superblock, pages, &misplaced)?;
+    sync("make durable what was recovered")?;
     misplaced.iter().try_for_each(|page| page.put_in_place(pages, sequence))?;
     if !misplaced.is_empty() {
         sync("make recovered pages durable")?;

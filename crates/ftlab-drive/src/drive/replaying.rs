@@ -172,6 +172,15 @@ fn look_beside(ftl: &mut DynMapped<Media, ()>, pages: Pages, owners: &mut Vec<(P
         wrong = owners.iter().copied().filter(differ).collect();
         if wrong.is_empty() { Ok(()) } else { Err(Unread::Differs) }
     });
+    // A translation page that was damaged may have been put together since the checkpoint.
+    wrong.retain(|(page, owner)| {
+        let place = media.slots().place(*page);
+        let found = pages.owner(place).filter(|found| media.is_of_map(found.lpn));
+        let found = found.filter(|found| found.lpn == owner.lpn);
+        let is_whole = |found: &Owner| pages.holds(place, found.lpn, found.checksum);
+        let found = found.filter(is_whole);
+        found.inspect(|found| media.restore_checksum(found.lpn, found.checksum)).is_none()
+    });
     let sequence = sequence(media.totals().recoveries, media.operations(), true);
     let apart: Vec<_> = wrong
         .into_iter()

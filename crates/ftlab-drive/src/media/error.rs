@@ -142,6 +142,12 @@ pub enum MediaError {
          and {why}; {remedy}"
     )]
     NotTakenOver { mapping: String, why: String, remedy: String },
+    /// What tells of operations that are cut off would be overwritten.
+    #[error(
+        "{pages} pages that were written after operation {last}, the last one in the journal, are in the places of \
+         what was there before"
+    )]
+    Newer { pages: u64, last: u64 },
     /// No such FTL, or not on this drive.
     #[error(transparent)]
     Build(#[from] BuildError),

@@ -75,6 +75,8 @@ pub(crate) struct Media {
     staged: Staged,
     /// Completed operations.
     operations: u64,
+    /// A translation page was written again where it is, of which checkpoints do not know.
+    has_mended: bool,
     /// Buffer of one page, for copying.
     page: Vec<u8>,
     /// The tracker, during replay.
@@ -122,6 +124,7 @@ impl Media {
             erased: vec![0; layout.geometry.blocks() as usize],
             staged: Staged { data: vec![0; page_bytes], ..Staged::default() },
             operations: head.operations,
+            has_mended: false,
             page: vec![0; page_bytes],
             replay: Some(Tracker::default()),
             capture: None,
@@ -176,6 +179,11 @@ impl Media {
     /// Operations that are complete.
     pub(crate) fn operations(&self) -> u64 {
         self.operations
+    }
+
+    /// Whether a translation page was written again where it is since the drive was opened.
+    pub(crate) fn has_mended(&self) -> bool {
+        self.has_mended
     }
 
     pub(crate) fn totals(&self) -> Totals {
@@ -245,7 +253,8 @@ impl Media {
         count
     }
 
-    fn is_of_map(&self, lpn: Lpn) -> bool {
+    /// Whether it is a translation page.
+    pub(crate) fn is_of_map(&self, lpn: Lpn) -> bool {
         lpn.0 >= self.host_pages
     }
 
@@ -862,5 +871,30 @@ impl Flash for Media {
             self.write_owner(place, Owner { lpn, checksum, sequence });
         }
         self.page = page;
+    }
+
+    /// Writes it where it is, so that it is found once only. What moved with a damaged version waits in its buffer.
+    fn mend_map_page(&mut self, at: Ppn, lpn: Lpn, data: &[u8]) {
+        if self.failure.is_some() || self.replay.is_some() {
+            return;
+        }
+        let (checksum, block) = (checksum(lpn, data), self.block_of.page(at));
+        if !self.gather.replace(block, at, data, checksum) {
+            let place = self.slots.place(at);
+            let offset = self.layout.page(place);
+            let is_there = self.backing.write_at(data, offset).is_ok()
+                && read_medium(&*self.backing, &mut self.page, offset, |found| {
+                    (found == data).then_some(())
+                })
+                .is_ok();
+            if !is_there {
+                return;
+            }
+            let sequence = sequence(self.totals.recoveries, self.operations, false);
+            self.write_owner(place, Owner { lpn, checksum, sequence });
+            self.has_mended = true;
+        }
+        self.checksums[(lpn.0 - self.checksums_from) as usize] = checksum;
+        self.slots.forget(lpn);
     }
 }

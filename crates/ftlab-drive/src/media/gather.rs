@@ -127,6 +127,23 @@ impl Gather {
         buffer.pages.get(page.0.checked_sub(buffer.first.0)? as usize).copied()
     }
 
+    /// Gives `page` of `block` other data, if it has not been written.
+    pub(crate) fn replace(
+        &mut self,
+        block: BlockId,
+        page: Ppn,
+        data: &[u8],
+        checksum: u32,
+    ) -> bool {
+        let index = self.buffer_of[block.index()];
+        let Some(buffer) = self.buffers.get_mut(index as usize) else { return false };
+        let Some(place) = page.0.checked_sub(buffer.first.0) else { return false };
+        let Some(gathered) = buffer.pages.get_mut(place as usize) else { return false };
+        gathered.checksum = checksum;
+        buffer.data[place as usize * self.page_bytes..][..self.page_bytes].copy_from_slice(data);
+        true
+    }
+
     pub(crate) fn of(&self, block: BlockId) -> Option<&Buffer> {
         let index = self.buffer_of[block.index()];
         (index != NONE).then(|| &self.buffers[index as usize])

@@ -93,6 +93,12 @@ impl Pages<'_> {
         Owner::read_all(self.backing, self.layout, Origin::Medium, first, count)
     }
 
+    /// Whether this version of `lpn` is at `place`, as far as one read tells.
+    pub(crate) fn holds(&self, place: Ppn, lpn: Lpn, sum: u32) -> bool {
+        let mut data = vec![0; self.layout.geometry.page_bytes() as usize];
+        self.read(place, lpn, sum, &mut data).unwrap_or(false)
+    }
+
     /// Whether that says what a page is.
     fn says_owner(&self, page: &Unplaced) -> bool {
         let owner = self.owner(page.place);

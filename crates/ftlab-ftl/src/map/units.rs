@@ -178,6 +178,11 @@ impl<F: Flash> Flash for UnitFlash<F> {
         self.below.mend_owners(block, owners);
     }
 
+    fn mend_map_page(&mut self, at: Ppn, lpn: Lpn, data: &[u8]) {
+        debug_assert!(self.units.is_one(), "units hold no data");
+        self.below.mend_map_page(at, lpn, data);
+    }
+
     #[inline]
     fn await_map(&mut self, time_ns: u64) {
         self.below.await_map(time_ns);

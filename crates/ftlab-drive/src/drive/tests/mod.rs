@@ -3,6 +3,7 @@
 pub(crate) mod broken_ftl;
 mod copies;
 mod faults;
+mod on_flash;
 mod requests;
 mod restore;
 mod rot;

@@ -41,9 +41,10 @@ struct Case {
 fn cases(site: &'static str, number: u64, read: &Read, used: &Used) -> Vec<Case> {
     let sectors = (read.len as u64).div_ceil(SECTOR);
     let offset = read.offset + mix(number) % sectors * SECTOR;
-    // A checksum that is beside a page and nowhere else may be what is wrong; what is wrong for ever, of two versions.
+    // A checksum that is beside a page and nowhere else may be what is wrong: a sector has those of 32 pages, and of what
+    // is wrong for ever, each read another bit.
     let is_of_owners = used.owners.contains(&offset);
-    let most = if is_of_owners { 2 } else { usize::from(used.pages.contains(&read.offset)) };
+    let most = if is_of_owners { 4 } else { usize::from(used.pages.contains(&read.offset)) };
     let once = Form::ALL.map(|form| Case { site, fault: Fault::Read(number, form), most: 0 });
     let lasting = Form::ALL.into_iter().flat_map(|form| {
         [true, false].map(|heals| {

@@ -35,7 +35,10 @@ impl<P: Policy + 'static, F: Flash, O: Observer> PageMapped<P, F, O> {
         debug_assert!(lpn.0 >= self.drive.logical_pages(), "page {lpn} is one of the host");
         let Some(page) = self.drive.flash_page(lpn) else { return Ok(false) };
         match self.flash.read_map_page(page, lpn, data, purpose) {
-            Err(_) if self.drive.is_paged() && self.any().find_places(lpn, data) => Ok(true),
+            Err(_) if self.drive.is_paged() && self.any().find_places(lpn, data) => {
+                self.flash.mend_map_page(page, lpn, data);
+                Ok(true)
+            }
             read => read.map(|()| true).map_err(FtlError::Flash),
         }
     }
