@@ -21,6 +21,18 @@ impl PageTable {
         self.0.insert(page, number);
     }
 
+    /// Sets it, if there is one.
+    pub(crate) fn set_present(&mut self, page: u32, number: u32) {
+        if let Some(present) = self.0.get_mut(&page) {
+            *present = number;
+        }
+    }
+
+    /// Makes room for this many more.
+    pub(crate) fn reserve(&mut self, numbers: usize) {
+        self.0.reserve(numbers);
+    }
+
     /// Sets it, if there is none.
     #[inline]
     pub(crate) fn set_absent(&mut self, page: u32, number: impl FnOnce() -> u32) {

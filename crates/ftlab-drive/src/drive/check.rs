@@ -37,7 +37,7 @@ pub fn inspect(path: &Path) -> Result<Snapshot, MediaError> {
     let (superblock, _) = Superblock::read(&*backing)?;
     let how = How { needs_all: false, ..How::AS_IT_IS };
     let repeated = recovery::repeat_all(&backing, &superblock, how, &mut Recovery::default())?;
-    let Loaded { ftl, slot, checkpoint } = repeated.loaded;
+    let Loaded { ftl, slot, checkpoint, .. } = repeated.loaded;
     Ok(Core::new(ftl, &superblock, checkpoint, slot).snapshot(true))
 }
 
@@ -95,7 +95,7 @@ impl Drive {
             loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
         let sums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
         let slots = loaded.ftl.flash_mut().slots().clone();
-        tracker.take_kept(&slots, &sums);
+        tracker.take_kept(&slots, |lpn| sums.get(lpn.index()).copied());
         let of_host = (0..superblock.config.logical_pages).map(Lpn);
         let mapping = of_host.zip(loaded.ftl.drive().mapping()).zip(&sums);
         let mapped = mapping.filter(|((_, flash_page), _)| **flash_page != u32::MAX);

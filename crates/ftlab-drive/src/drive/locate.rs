@@ -460,8 +460,9 @@ pub(crate) fn locate_all(
         *tracker = Tracker::of_found(assigned.loose, changes.pages);
     }
     ftl.check()?;
-    let loaded = Loaded { ftl: ftl as _, slot: map.slot, checkpoint: map.checkpoint };
-    Ok(Repeated { loaded, headers, extent, last, lost, unwritable })
+    let loaded =
+        Loaded { ftl: ftl as _, asked_to: None, slot: map.slot, checkpoint: map.checkpoint };
+    Ok(Repeated { loaded, headers, extent, last, lost, survey: None, unwritable })
 }
 
 /// The last operation after which every version is there.

@@ -5,9 +5,11 @@
 
 use crate::drive::opening::Loaded;
 use crate::media::{
-    Misplaced, Owner, Pages, Source, Unplaced, Unread, checksum, read_medium, with_retries,
+    Misplaced, Owner, Pages, Source, Unplaced, Unread, checksum, read_medium, retry_all,
+    with_retries,
 };
 use ftlab_flash::{BlockId, Lpn, Ppn};
+use std::convert::Infallible;
 
 /// Writes again what does not stand beside pages as it should, once all pages are in their places; how many these are. What
 /// stands there is all that tells the checksums of a live drive.
@@ -63,6 +65,25 @@ pub(crate) fn wrong_owners(loaded: &mut Loaded, pages: Pages) -> Vec<WrongOwner>
         }
     }
     all
+}
+
+/// The same of places that were noted before all pages were in theirs.
+pub(crate) fn mend_some_owners(
+    loaded: &mut Loaded,
+    pages: Pages,
+    noted: Vec<(Ppn, Owner)>,
+    sequence: u64,
+) -> u64 {
+    let Ok(wrong) = retry_all(pages.backing, noted, |(place, expected)| {
+        let found = pages.owner(*place);
+        let is_right =
+            |found: Owner| (found.lpn, found.checksum) == (expected.lpn, expected.checksum);
+        Ok::<_, Infallible>(found.is_some_and(is_right))
+    });
+    for (place, expected) in &wrong {
+        loaded.ftl.flash_mut().write_owner(*place, Owner { sequence, ..*expected });
+    }
+    wrong.len() as u64
 }
 
 /// Of operations that are cut off after the one with this sequence, how many pages took the places of what is current

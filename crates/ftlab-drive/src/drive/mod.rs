@@ -46,6 +46,7 @@ mod requests;
 mod restore;
 mod scrub;
 mod snapshot;
+mod survey;
 #[cfg(test)]
 pub(crate) mod tests;
 mod worker;
@@ -179,7 +180,8 @@ impl Drive {
             return Err(MediaError::WrongDrive { expected, found: superblock.uuid });
         }
         let may_lose = if options.salvage { MayLose::Operations } else { MayLose::Nothing };
-        let how = How { may_lose, is_taken_over: options.ftl.is_some(), needs_all: true };
+        let (is_taken_over, needs_all) = (options.ftl.is_some(), options.read_only);
+        let how = How { may_lose, is_taken_over, needs_all };
         let superblock = match options.ftl {
             Some(_) if superblock.is_paged() => {
                 let mapping = superblock.mapping.name();

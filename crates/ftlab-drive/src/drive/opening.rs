@@ -2,10 +2,12 @@
 //! reaches.
 
 use crate::media::{
-    Backing, Checkpoint, Half, Head, JournalReader, Mark, Media, MediaError, Record, Replacement,
-    Superblock, Unread, with_retries,
+    Backing, Checkpoint, Half, Head, JournalReader, Mark, Media, MediaError, Misplaced, Owner,
+    Record, Replacement, Superblock, Unread, with_retries,
 };
+use ftlab_flash::{Lpn, Ppn};
 use ftlab_ftl::registry::DynMapped;
+use std::collections::HashMap;
 
 /// How a drive was opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,6 +59,8 @@ pub(crate) struct Extent {
 
 pub(crate) struct Loaded {
     pub(crate) ftl: DynMapped<Media, ()>,
+    /// Where the journal ends, for what it asks of a map on flash that is not in memory as a whole.
+    pub(crate) asked_to: Option<Head>,
     pub(crate) slot: u8,
     pub(crate) checkpoint: Checkpoint,
 }
@@ -160,8 +164,20 @@ pub(crate) struct Repeated {
     pub(crate) last: u64,
     /// Pages that are known to be nowhere.
     pub(crate) lost: u64,
+    /// Where pages are, if not all of the mapping is in memory.
+    pub(crate) survey: Option<Survey>,
     /// Why nothing may be written.
     pub(crate) unwritable: Option<String>,
+}
+
+/// What is where after a replay, if not all of the mapping is in memory.
+pub(crate) struct Survey {
+    /// Where the pages are of which the tracker knows, and their checksums.
+    pub(crate) places: HashMap<Lpn, (Ppn, u32)>,
+    /// Translation pages that are not in their places, or are not what they have to be.
+    pub(crate) of_map: Vec<Misplaced>,
+    /// Places beside which something else stands than should.
+    pub(crate) wrong: Vec<(Ppn, Owner)>,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -10,8 +10,8 @@
 use crate::drive::core::{Core, page_out};
 use crate::drive::healing::Wounds;
 use crate::drive::locate;
-use crate::drive::map_pages::{mend_owners, newer_pages, wrong_map_pages};
-use crate::drive::opening::{Extent, Headers, How, Loaded, MayLose, Recovery, Repeated};
+use crate::drive::map_pages::{mend_owners, mend_some_owners, newer_pages, wrong_map_pages};
+use crate::drive::opening::{Extent, Headers, How, Loaded, MayLose, Recovery, Repeated, Survey};
 use crate::drive::replaying::replay;
 use crate::media::{
     Backing, Head, Journal, Mark, MediaError, Misplaced, Pages, Record, Source, Superblock,
@@ -37,7 +37,7 @@ pub(crate) fn repeat_all(
         why
     } else {
         *recovery = Recovery::default();
-        match replay(backing, superblock, may_lose, headers, how.needs_all, recovery) {
+        match replay(backing, superblock, may_lose, how.needs_all, recovery) {
             Ok(replayed) if replayed.lost == 0 || superblock.is_paged() => return Ok(replayed),
             Ok(replayed) => {
                 return Ok(search_lost(backing, superblock, may_lose, replayed, recovery));
@@ -112,7 +112,8 @@ pub(crate) fn recover(
 ) -> Result<(Core, Recovery), MediaError> {
     let mut recovery = Recovery::default();
     // What is cut off may have gone to the places of what is left.
-    let in_part = How { needs_all: how.may_lose == MayLose::Operations, ..how };
+    let needs_all = how.needs_all || how.may_lose == MayLose::Operations;
+    let in_part = How { needs_all, ..how };
     let mut repeated = repeat_all(backing, superblock, in_part, &mut recovery)?;
     if let Some(reason) = &repeated.unwritable {
         return view(backing, superblock, how, reason);
@@ -142,15 +143,16 @@ pub(crate) fn view(
     reason: &str,
 ) -> Result<(Core, Recovery), MediaError> {
     let mut recovery = Recovery::default();
+    let how = How { needs_all: true, ..how };
     let mut repeated = repeat_all(backing, superblock, how, &mut recovery)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
-    let (misplaced, lost) = misplaced(&mut repeated.loaded, pages)?;
+    let (misplaced, lost) = misplaced(&mut repeated.loaded, pages, &mut None)?;
     let mut overlay = HashMap::new();
     for found in &misplaced {
         overlay.extend(found.data(pages).map(|data| (found.page.place, Box::from(&*data))));
     }
     recovery.damaged_pages = (lost.len() + misplaced.len() - overlay.len()) as u64;
-    let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, extent, last, .. } = repeated;
+    let Repeated { loaded: Loaded { mut ftl, slot, checkpoint, .. }, extent, last, .. } = repeated;
     let head = Head { operations: last, ..extent.end };
     let media = ftl.flash_mut();
     media.go_live(head, new_session(), superblock, head.position);
@@ -170,7 +172,8 @@ fn put_in_place(
     recovery: &mut Recovery,
 ) -> Result<(), MediaError> {
     let sync = |what| pages.backing.sync().map_err(|error| MediaError::io(what, error));
-    let (misplaced, lost) = misplaced(&mut repeated.loaded, pages)?;
+    let mut survey = repeated.survey.take();
+    let (misplaced, lost) = misplaced(&mut repeated.loaded, pages, &mut survey)?;
     let recoveries = repeated.loaded.ftl.flash_mut().totals().recoveries;
     let sequence = sequence(recoveries, repeated.last, true);
     if recovery.lost > 0 && superblock.is_paged() {
@@ -196,7 +199,9 @@ fn put_in_place(
         recovery.healed.push(format!("{refound} pages that could not be read before are in place"));
     }
     if superblock.is_paged() {
-        let mended = if repeated.loaded.ftl.drive().is_paged() {
+        let mended = if let Some(Survey { wrong, .. }) = survey {
+            mend_some_owners(&mut repeated.loaded, pages, wrong, sequence)
+        } else if repeated.loaded.ftl.drive().is_paged() {
             repeated.loaded.ftl.flash_mut().write_owners() as u64
         } else {
             mend_owners(&mut repeated.loaded, pages, sequence)
@@ -213,7 +218,22 @@ fn put_in_place(
 }
 
 /// The pages that are not in their places, and those that are lost.
-fn misplaced(loaded: &mut Loaded, pages: Pages) -> Result<(Vec<Misplaced>, Vec<Lpn>), MediaError> {
+fn misplaced(
+    loaded: &mut Loaded,
+    pages: Pages,
+    survey: &mut Option<Survey>,
+) -> Result<(Vec<Misplaced>, Vec<Lpn>), MediaError> {
+    if let Some(Survey { places, of_map, .. }) = survey {
+        let media = loaded.ftl.flash_mut();
+        let mut tracker = media.replay_mut().map(std::mem::take).unwrap_or_default();
+        tracker.take_kept(media.slots(), |lpn| places.get(&lpn).map(|(_, sum)| *sum));
+        let targets = of_map.iter().map(|found| found.page.place).collect();
+        let slots = media.slots();
+        let place_of = |lpn| places.get(&lpn).map(|(page, sum)| (slots.place(*page), *sum));
+        let (mut misplaced, lost) = tracker.misplaced(pages, targets, place_of)?;
+        misplaced.append(of_map);
+        return Ok((misplaced, lost));
+    }
     if loaded.ftl.drive().is_paged() {
         // Nothing has been replayed, and no page is elsewhere. Translation pages are looked at when they are read.
         return Ok((Vec::new(), Vec::new()));
@@ -222,7 +242,7 @@ fn misplaced(loaded: &mut Loaded, pages: Pages) -> Result<(Vec<Misplaced>, Vec<L
     let mut tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
     let checksums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
     let slots = loaded.ftl.flash_mut().slots().clone();
-    tracker.take_kept(&slots, &checksums);
+    tracker.take_kept(&slots, |lpn| checksums.get(lpn.index()).copied());
     let drive = loaded.ftl.drive();
     let place_of = |lpn: Lpn| {
         // Translation pages follow from the others.
@@ -298,7 +318,7 @@ fn go_live(
     recovery: &Recovery,
 ) -> Result<Core, MediaError> {
     let tail = repeated.tail();
-    let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, extent, last, .. } = repeated;
+    let Repeated { loaded: Loaded { mut ftl, slot, checkpoint, .. }, extent, last, .. } = repeated;
     let mut head = Head { operations: last, ..extent.end };
     let is_cut_off = recovery.dropped > 0 || recovery.lost > 0;
     let is_another = recovery.by_map.is_some() || superblock.format < VERSION;

@@ -5,12 +5,14 @@ use crate::drive::locate;
 use crate::drive::opening::{
     Extent, Headers, Loaded, MayLose, Recovery, Repeated, bound, first_intact, load_again, measure,
 };
+use crate::drive::survey::survey;
 use crate::media::{
-    Backing, BodyReader, Checkpoint, JournalReader, Media, MediaError, Owner, Pages, Record,
-    Section, Superblock, Tracker, Unread, sequence, with_retries,
+    Backing, BodyReader, Checkpoint, HEADER_BYTES, Head, Held, JournalReader, Media, MediaError,
+    Owner, Pages, Record, Section, Superblock, Tracker, Unread, sequence, with_retries,
 };
 use ftlab_flash::{Lpn, Ppn};
 use ftlab_ftl::registry::DynMapped;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Whether there is something to replay after the newest checkpoint.
@@ -39,8 +41,52 @@ pub(crate) fn load_newest(
     })
 }
 
+/// The pages of the host of which the journal after a checkpoint tells, a bit each; and where it ends.
+struct Asked {
+    bits: Vec<u64>,
+    pages: u32,
+    end: Head,
+}
+
+impl Asked {
+    /// As much as the map in memory takes: a quarter of the pages, with their places.
+    const SHARE_MAX: u32 = 4;
+
+    fn read(
+        backing: &dyn Backing,
+        superblock: &Superblock,
+        checkpoint: &Checkpoint,
+        unreadable: impl Iterator<Item = Lpn>,
+    ) -> Self {
+        let Superblock { uuid, layout, .. } = superblock;
+        let pages = superblock.config.logical_pages;
+        let mut bits = vec![0; pages.div_ceil(64) as usize];
+        let mut ask = |lpns: Range<u32>| {
+            for lpn in lpns.start..lpns.end.min(pages) {
+                bits[lpn as usize / 64] |= 1_u64 << (lpn % 64);
+            }
+        };
+        let one = |lpn: Lpn| lpn.0..lpn.0.saturating_add(1);
+        unreadable.for_each(|lpn| ask(one(lpn)));
+        let mut reader = JournalReader::new(backing, *uuid, layout, checkpoint.head);
+        while let Some(header) = reader.next() {
+            for record in reader.records(&header).flatten() {
+                match record {
+                    Record::Write { lpn, .. }
+                    | Record::Page { lpn, .. }
+                    | Record::Unreadable { lpn, .. } => ask(one(lpn)),
+                    Record::Trim { first, pages } => ask(first.0..first.0.saturating_add(pages)),
+                    Record::Renewal { .. } | Record::Replacement(_) => {}
+                }
+            }
+        }
+        let pages = bits.iter().map(|word| word.count_ones()).sum();
+        Self { bits, pages, end: reader.head() }
+    }
+}
+
 /// Loads the checkpoint in `slot`; if it is not whole, what was read may have been wrong. A map on flash comes into memory
-/// as a whole if that is needed, or there is something to replay.
+/// as a whole if that is needed, or the journal tells of a large part of it.
 pub(crate) fn load(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
@@ -48,7 +94,6 @@ pub(crate) fn load(
     checkpoint: &Checkpoint,
     needs_all: bool,
 ) -> Result<Loaded, MediaError> {
-    let needs_all = needs_all || is_followed(&**backing, superblock, checkpoint);
     load_again(&**backing, || load_once(backing, superblock, slot, checkpoint.clone(), needs_all))
 }
 
@@ -68,26 +113,28 @@ fn load_once(
         return Err(MediaError::Checkpoint("its checksum is wrong".to_owned()));
     }
     let mut body = BodyReader::new(&**backing, layout, slot, &checkpoint);
-    let restored = restore(&mut ftl, &mut body, &checkpoint, superblock, needs_all);
+    let restored = restore(&mut ftl, &mut body, (slot, &checkpoint), superblock, needs_all);
     let (is_intact, is_taken) = body.finish(checkpoint.body_checksum).map_err(failed)?;
     if !is_intact {
         return Err(MediaError::Checkpoint("its checksum is wrong".to_owned()));
     }
-    restored?;
+    let asked_to = restored?;
     if !is_taken {
         return Err(MediaError::Replay("a checkpoint has more than the FTL knows".to_owned()));
     }
     *ftl.flash_mut().totals_mut() = checkpoint.totals;
-    Ok(Loaded { ftl, slot, checkpoint })
+    Ok(Loaded { ftl, asked_to, slot, checkpoint })
 }
 
+/// Returns where the journal ends if a map on flash knows what that asks for, and no more.
 fn restore(
     ftl: &mut DynMapped<Media, ()>,
     body: &mut BodyReader,
-    checkpoint: &Checkpoint,
+    (slot, checkpoint): (u8, &Checkpoint),
     superblock: &Superblock,
     needs_all: bool,
-) -> Result<(), MediaError> {
+) -> Result<Option<Head>, MediaError> {
+    let mut asked_to = None;
     let failed = |error| MediaError::io("read a checkpoint", error);
     // Format 2 did not say.
     let all = [(Section::Ftl, 0), (Section::Slots, 0), (Section::Map, 0)];
@@ -99,10 +146,23 @@ fn restore(
             Section::Slots => ftl.flash_mut().slots_mut().load(body).map_err(failed)?,
             Section::Map => restore_map(ftl, body, superblock.config.logical_pages)?,
             Section::Owners => {
-                // Where they are has to be found.
-                let has_unreadable = ftl.flash_mut().slots().unreadable().next().is_some();
-                if needs_all || has_unreadable {
-                    page_in(ftl, superblock);
+                let backing = Arc::clone(ftl.flash_mut().backing());
+                let unreadable: Vec<Lpn> = ftl.flash_mut().slots().unreadable().collect();
+                let asks = !unreadable.is_empty() || is_followed(&*backing, superblock, checkpoint);
+                let asked = (asks && !needs_all).then(|| {
+                    Asked::read(&*backing, superblock, checkpoint, unreadable.into_iter())
+                });
+                let most = superblock.config.logical_pages / Asked::SHARE_MAX;
+                match asked.filter(|asked| asked.pages <= most) {
+                    Some(Asked { bits, end, .. }) => {
+                        asked_to = Some(end);
+                        ftl.begin_replay(bits);
+                        let layout = &superblock.layout;
+                        let told = layout.checkpoint(slot) + HEADER_BYTES as u64 + start;
+                        *ftl.flash_mut().held_mut() = Some(Held::new(layout.geometry, told));
+                    }
+                    None if asks || needs_all => page_in(ftl, superblock),
+                    None => {}
                 }
                 restore_owners(ftl, body, superblock)?;
             }
@@ -112,7 +172,7 @@ fn restore(
             body.pass_over(start + bytes).map_err(failed)?;
         }
     }
-    Ok(())
+    Ok(asked_to)
 }
 
 fn restore_map(
@@ -137,11 +197,15 @@ fn restore_owners(
     let geometry = superblock.config.geometry;
     let backing = Arc::clone(ftl.flash_mut().backing());
     let pages = Pages { backing: &*backing, layout: &superblock.layout };
-    let is_paged = ftl.drive().is_paged();
+    let is_replayed = ftl.flash_mut().held_mut().is_some();
+    let is_paged = ftl.drive().is_paged() && !is_replayed;
     let mut of_block: Vec<(Ppn, Owner)> = Vec::new();
     body.owners(geometry.pages(), |page, lpn, checksum| {
         ftl.set_mapping(lpn, &[page.0])?;
         ftl.flash_mut().restore_checksum(lpn, checksum);
+        if let Some(held) = ftl.flash_mut().held_mut() {
+            held.note(page, (lpn.0, checksum));
+        }
         if is_paged {
             let block = |page: Ppn| page.0 / geometry.pages_per_block();
             if of_block.first().is_some_and(|(first, _)| block(*first) != block(page)) {
@@ -281,8 +345,27 @@ fn repeat_record(
     Ok(Ok(()))
 }
 
-/// Recovers the FTL by replaying the journal.
+/// Recovers the FTL by replaying the journal. A map on flash comes into memory as a whole if that is needed, or something
+/// cannot be read without.
 pub(crate) fn replay(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    may_lose: MayLose,
+    needs_all: bool,
+    recovery: &mut Recovery,
+) -> Result<Repeated, MediaError> {
+    let headers = || Headers::read(&**backing, superblock);
+    let replayed = replay_once(backing, superblock, may_lose, headers(), needs_all, recovery);
+    match replayed {
+        Err(_) if superblock.is_paged() && !needs_all => {
+            *recovery = Recovery::default();
+            replay_once(backing, superblock, may_lose, headers(), true, recovery)
+        }
+        replayed => replayed,
+    }
+}
+
+fn replay_once(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
     may_lose: MayLose,
@@ -295,6 +378,11 @@ pub(crate) fn replay(
     let damage = &mut recovery.damage;
     let mut extent = measure(&**backing, superblock, &loaded.checkpoint, &headers, damage);
     bound(&mut extent, may_lose, recovery)?;
+    let was_read_otherwise = |loaded: &Loaded| loaded.asked_to.is_some_and(|end| end != extent.end);
+    let other = || MediaError::Replay("what the journal says was not the same twice".to_owned());
+    if was_read_otherwise(&loaded) {
+        return Err(other());
+    }
     let journaled = extent.end.operations;
     recovery.failed = repeat(&mut loaded, &**backing, superblock, &extent, journaled)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
@@ -305,7 +393,10 @@ pub(crate) fn replay(
     let last = last.unwrap_or(done);
     if last < journaled {
         let longer = loaded.ftl.flash_mut().replay_mut().map(std::mem::take);
-        loaded = load(backing, superblock, loaded.slot, &loaded.checkpoint, true)?;
+        loaded = load(backing, superblock, loaded.slot, &loaded.checkpoint, needs_all)?;
+        if was_read_otherwise(&loaded) {
+            return Err(other());
+        }
         repeat(&mut loaded, &**backing, superblock, &extent, last)?;
         if let Some((tracker, longer)) = loaded.ftl.flash_mut().replay_mut().zip(longer) {
             tracker.take_later_places(longer);
@@ -313,6 +404,11 @@ pub(crate) fn replay(
     }
     recovery.repeated = last - loaded.checkpoint.head.operations;
     recovery.dropped = journaled - last;
-    let lost = if recovery.repeated > 0 { locate::strangers(&mut loaded, pages)? } else { 0 };
-    Ok(Repeated { loaded, headers, extent, last, lost, unwritable: None })
+    if let Some(failure) = loaded.ftl.flash_mut().failure() {
+        return Err(MediaError::Replay(failure.to_owned()));
+    }
+    let survey = loaded.asked_to.map(|_| survey(&mut loaded, pages)).transpose()?;
+    let is_searched = recovery.repeated > 0 && !superblock.is_paged();
+    let lost = if is_searched { locate::strangers(&mut loaded, pages)? } else { 0 };
+    Ok(Repeated { loaded, headers, extent, last, lost, survey, unwritable: None })
 }

@@ -11,6 +11,7 @@ use crate::media::capture::Capture;
 use crate::media::checkpoint::Totals;
 use crate::media::checksum::checksum;
 use crate::media::gather::{Gather, Gathered};
+use crate::media::held::{Held, Holds};
 use crate::media::journal::{Head, Journal};
 use crate::media::layout::Layout;
 use crate::media::mark::Mark;
@@ -81,6 +82,8 @@ pub(crate) struct Media {
     page: Vec<u8>,
     /// The tracker, during replay.
     replay: Option<Tracker>,
+    /// What flash pages hold during a replay, if the map is not in memory as a whole.
+    held: Option<Held>,
     capture: Option<Capture>,
     owner_capture: Option<OwnerCapture>,
     totals: Totals,
@@ -127,6 +130,7 @@ impl Media {
             has_mended: false,
             page: vec![0; page_bytes],
             replay: Some(Tracker::default()),
+            held: None,
             capture: None,
             owner_capture: None,
             totals: Totals::default(),
@@ -271,6 +275,18 @@ impl Media {
         self.replay.as_mut()
     }
 
+    pub(crate) fn held_mut(&mut self) -> &mut Option<Held> {
+        &mut self.held
+    }
+
+    /// What the pages of `block` hold during a replay.
+    pub(crate) fn held(&mut self, block: BlockId) -> Result<&[Holds], Unread> {
+        match &mut self.held {
+            Some(held) => held.of(&*self.backing, block),
+            None => Ok(&[]),
+        }
+    }
+
     pub(crate) fn capture_mut(&mut self) -> &mut Option<Capture> {
         &mut self.capture
     }
@@ -305,7 +321,7 @@ impl Media {
     /// Ends the replay: from now on pages are written. Everything is durable in its place, and the
     /// journal continues at `head`; checkpoints need it from `tail`.
     pub(crate) fn go_live(&mut self, head: Head, session: u64, superblock: &Superblock, tail: u64) {
-        self.replay = None;
+        (self.replay, self.held) = (None, None);
         self.erases = 0;
         self.erased.fill(0);
         self.journal = Journal::new(superblock.uuid, self.layout, session, head, tail);
@@ -658,6 +674,9 @@ impl Media {
         self.slots.forget(lpn);
         if let Some(tracker) = &mut self.replay {
             tracker.write(lpn, checksum, self.slots.place(to), self.operations + 1);
+            if let Some(held) = &mut self.held {
+                held.program(to, lpn, checksum);
+            }
             return;
         }
         self.staged.lpn = None;
@@ -668,6 +687,9 @@ impl Media {
     fn program_map_page(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) {
         self.slots.forget(lpn);
         if self.replay.is_some() {
+            if let Some(held) = &mut self.held {
+                held.program(to, lpn, 0);
+            }
             return;
         }
         let checksum = checksum(lpn, data);
@@ -676,12 +698,8 @@ impl Media {
     }
 
     fn copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) {
-        if let Some(tracker) = &mut self.replay {
-            if lpn.0 < self.host_pages {
-                let checksum = self.checksums[lpn.index()];
-                let (from, to) = (self.slots.place(from), self.slots.place(to));
-                tracker.relocate(lpn, checksum, from, to, self.operations + 1);
-            }
+        if self.replay.is_some() {
+            self.copy_again(from, to, lpn);
             return;
         }
         self.preserve(lpn, Some(from));
@@ -705,6 +723,31 @@ impl Media {
         let checksum = sum;
         self.page = page;
         self.append(to, self.gathered_page(lpn, checksum, false), None);
+    }
+
+    /// Moves a page in a replay.
+    fn copy_again(&mut self, from: Ppn, to: Ppn, lpn: Lpn) {
+        let is_of_host = lpn.0 < self.host_pages;
+        let known = self.checksum(lpn);
+        let checksum = match (&mut self.held, known) {
+            (Some(held), known) => {
+                let index = from.0 % self.layout.geometry.pages_per_block();
+                let told = held.of(&*self.backing, self.block_of.page(from));
+                let told = told.ok().and_then(|held| held.get(index as usize)).map(|held| held.1);
+                let checksum = if is_of_host { told } else { known };
+                let Some(checksum) = checksum else {
+                    self.stop(format!("what flash page {from} holds cannot be read"));
+                    return;
+                };
+                held.program(to, lpn, checksum);
+                checksum
+            }
+            (None, known) => known.unwrap_or(0),
+        };
+        if let Some(tracker) = self.replay.as_mut().filter(|_| is_of_host) {
+            let (from, to) = (self.slots.place(from), self.slots.place(to));
+            tracker.relocate(lpn, checksum, from, to, self.operations + 1);
+        }
     }
 
     /// A collection cannot read `lpn` at `from`: it stays where it is, and nothing is where it moves to. False if
@@ -771,6 +814,9 @@ impl Flash for Media {
             self.owner_capture = Some(capture);
         }
         self.owners_read = None;
+        if let Some(held) = &mut self.held {
+            held.erase(block);
+        }
         if !self.owners_apart.is_empty() {
             let first = self.slots.place(self.layout.geometry.first_page(block)).0;
             let places = first..first + self.layout.geometry.pages_per_block();
@@ -834,6 +880,12 @@ impl Flash for Media {
         owners: &mut [Lpn],
         is_right: &dyn Fn(&[Lpn]) -> bool,
     ) -> Result<(), FlashError> {
+        if self.held.is_some() {
+            let held = self.held(block).map_err(|unread| FlashError::Owners { block, unread })?;
+            let held = owners.iter_mut().zip(held);
+            held.for_each(|(owner, (lpn, _))| *owner = Lpn(*lpn));
+            return Ok(());
+        }
         let read = self.read_owners(block, is_right);
         let read = read.map_err(|unread| FlashError::Owners { block, unread })?;
         for (owner, found) in owners.iter_mut().zip(&read) {

@@ -178,12 +178,18 @@ impl Tracker {
     }
 
     /// Takes over where pages are that could not be moved.
-    pub(crate) fn take_kept(&mut self, slots: &Slots, checksums: &[u32]) {
+    pub(crate) fn take_kept(&mut self, slots: &Slots, checksum: impl Fn(Lpn) -> Option<u32>) {
         for lpn in slots.unreadable() {
-            if let Some((place, sum)) = slots.unreadable_at(lpn).zip(checksums.get(lpn.index())) {
-                self.other_places.entry((lpn, *sum)).or_default().push(place);
+            if let Some((place, sum)) = slots.unreadable_at(lpn).zip(checksum(lpn)) {
+                self.other_places.entry((lpn, sum)).or_default().push(place);
             }
         }
+    }
+
+    /// The pages of which it knows where they may be.
+    pub(crate) fn lpns(&self) -> BTreeSet<Lpn> {
+        let others = self.journaled.keys().chain(self.other_places.keys()).map(|&(lpn, _)| lpn);
+        self.current.keys().copied().chain(others).collect()
     }
 
     /// The last of these operations after which every current version is there. Versions that the first of
@@ -290,9 +296,7 @@ impl Tracker {
         place_of: impl Fn(Lpn) -> Option<(Ppn, u32)>,
     ) -> Result<(Vec<Misplaced>, Vec<Lpn>), MediaError> {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
-        let others = self.journaled.keys().chain(self.other_places.keys()).map(|&(lpn, _)| lpn);
-        let lpns: BTreeSet<Lpn> = self.current.keys().copied().chain(others).collect();
-        let expected = lpns.into_iter().filter_map(|lpn| {
+        let expected = self.lpns().into_iter().filter_map(|lpn| {
             place_of(lpn).map(|(place, checksum)| Unplaced { lpn, checksum, place })
         });
         let unplaced = retry_all(pages.backing, expected.collect(), |page| {

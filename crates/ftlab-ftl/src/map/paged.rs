@@ -60,6 +60,8 @@ pub(crate) struct PagedMap<F, O> {
     pages: Vec<u32>,
     /// If places are on flash alone: how many may be in memory before those that the map does not hold are dropped.
     places_most: usize,
+    /// While operations are repeated: the pages of the host whose places are asked for, a bit each.
+    asked: Option<Vec<u64>>,
     /// Data of a translation page that is read or written.
     content: Vec<u8>,
     /// Data of a translation page that was read for [`Resume::find`], and its number, if it is as on flash.
@@ -125,6 +127,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             moved: Vec::new(),
             pages: Vec::new(),
             places_most: 0,
+            asked: None,
             content: content.clone(),
             found: (None, content),
         })
@@ -285,6 +288,10 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
 
     /// Brings the entry of unit `lpn` into memory, which was found there or not; whether it was.
     fn bring(&mut self, lpn: Lpn, found: Found, purpose: Purpose) -> Result<bool, ErrorOf<Self>> {
+        if self.asked.is_some() {
+            // Otherwise its place would be known.
+            self.ftl.drive_mut().bring(lpn, NOWHERE);
+        }
         match found {
             Found::Here => return Ok(true),
             Found::Told => return Ok(false),
@@ -402,7 +409,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             self.moved = moved;
             settled?;
         }
-        if self.ftl.drive().places_in_memory() > self.places_most {
+        if self.ftl.drive().places_in_memory() > self.places_most && self.asked.is_none() {
             self.drop_places();
         }
         Ok(())
@@ -665,6 +672,7 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
             moved: _,
             pages: _,
             places_most: _,
+            asked: _,
             content: _,
             found: _,
         } = self;
@@ -712,7 +720,9 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
             if page != NOWHERE && page >= flash {
                 return Err(StateError::Value(page.into()));
             }
-            let holds = lpn < self.host_units && self.map.holds(Lpn(lpn));
+            let is_asked = |asked: &Vec<u64>| asked[lpn as usize / 64] >> (lpn % 64) & 1 == 1;
+            let holds = lpn < self.host_units
+                && (self.asked.as_ref().is_some_and(is_asked) || self.map.holds(Lpn(lpn)));
             if page != NOWHERE {
                 self.ftl.drive_mut().restore_place(Lpn(lpn), Ppn(page), holds);
             }
@@ -731,7 +741,33 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
         let page_bytes = self.ftl.drive().geometry().page_bytes() as usize;
         self.content = vec![u8::MAX; page_bytes];
         self.found = (None, vec![u8::MAX; page_bytes]);
+        if self.asked.take().is_some() {
+            // Those that hold nothing are nowhere.
+            self.map.held().into_iter().for_each(|lpn| self.ftl.drive_mut().bring(lpn, NOWHERE));
+            self.ftl.drive_mut().set_replaying(false, 0);
+            self.drop_places();
+        }
         self.ftl.page_out(&self.map.held());
+    }
+
+    fn begin_replay(&mut self, asked: Vec<u64>) {
+        debug_assert!(self.ftl.drive().is_paged(), "all of the map is in memory");
+        let pages: u32 = asked.iter().map(|word| word.count_ones()).sum();
+        self.content = Vec::new();
+        self.ftl.drive_mut().set_replaying(true, pages as usize);
+        self.asked = Some(asked);
+    }
+
+    fn held(&self) -> Vec<Lpn> {
+        self.map.held()
+    }
+
+    fn is_changed(&self, lpn: Lpn) -> bool {
+        self.map.is_changed(lpn)
+    }
+
+    fn restore_held(&mut self, lpn: Lpn, page: Ppn) {
+        self.ftl.drive_mut().bring(lpn, page.0);
     }
 
     fn find(&mut self, lpn: Lpn) -> Result<Option<Ppn>, ErrorOf<Self>> {

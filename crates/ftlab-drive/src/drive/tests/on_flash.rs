@@ -1,6 +1,9 @@
 //! Faults of drives whose map is on flash.
 
 use super::*;
+use crate::drive::opening::{How, MayLose};
+use crate::drive::{Recovery, recovery};
+use crate::media::Backing;
 use ftlab_flash::{Lpn, Ppn};
 use std::sync::Mutex;
 
@@ -99,6 +102,113 @@ fn a_check_looks_beside_pages() {
     assert_eq!(unreadable_after_fill(&drive, 5), [0_u32; 0]);
     drive.abandon();
     assert_eq!(damage(&backing), [""; 0]);
+}
+
+/// Recovers a drive with all of its map in memory, or without; then what is on the medium, and the state.
+fn recovered(bytes: &[u8], needs_all: bool) -> (Vec<u8>, Vec<u8>, Vec<u32>, Recovery) {
+    let backing: Arc<dyn Backing> = Arc::new(Bytes(Mutex::new(bytes.to_vec())));
+    let (superblock, _) = Superblock::read(&*backing).unwrap();
+    let how = How { may_lose: MayLose::Nothing, is_taken_over: false, needs_all };
+    let (mut core, recovery) = recovery::recover(&backing, &superblock, how).unwrap();
+    let mut state = Written(Vec::new());
+    core.ftl.transfer(&mut state).unwrap();
+    core.ftl.check().unwrap();
+    let mapping = (0..LOGICAL_PAGES).map(|lpn| core.find(Lpn(lpn)).unwrap());
+    let mapping = mapping.map(|page| page.map_or(u32::MAX, |page| page.0)).collect();
+    // Journal and checkpoints name a session at random.
+    let start = superblock.layout.owner(Ppn(0));
+    let mut after = vec![0; bytes.len() - start as usize];
+    backing.read_at(&mut after, start).unwrap();
+    (after, state.0, mapping, recovery)
+}
+
+struct Written(Vec<u8>);
+
+impl ftlab_ftl::Archive for Written {
+    fn bytes(&mut self, bytes: &mut [u8]) -> std::io::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+struct Bytes(Mutex<Vec<u8>>);
+
+impl Backing for Bytes {
+    fn read_at(&self, data: &mut [u8], offset: u64) -> std::io::Result<()> {
+        data.copy_from_slice(&self.0.lock().unwrap()[offset as usize..][..data.len()]);
+        Ok(())
+    }
+
+    fn write_at(&self, data: &[u8], offset: u64) -> std::io::Result<()> {
+        self.0.lock().unwrap()[offset as usize..][..data.len()].copy_from_slice(data);
+        Ok(())
+    }
+
+    fn sync(&self) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn bytes(&self) -> std::io::Result<u64> {
+        Ok(self.0.lock().unwrap().len() as u64)
+    }
+
+    fn pause(&self, _: std::time::Duration) {}
+}
+
+/// A recovery in the memory of the cache does what one does with all of the map in memory, to the last bit.
+#[test]
+fn a_recovery_takes_the_memory_of_the_cache_alone() {
+    let mut random = 1_u32;
+    let mut below = |end: u32| {
+        random = random.wrapping_mul(0x915f_77f5).wrapping_add(12345);
+        (random >> 8) % end
+    };
+    let mut repeated = 0;
+    for map in ["dftl:cache=512", "cdftl:cache=1KiB", "tpftl:cache=512,by-request=off"] {
+        for gc in ["foreground", "incremental", "background"] {
+            let mut options = CreateOptions { mapping: map.parse().unwrap(), ..paged_options() };
+            options.config.gc = gc.parse().unwrap();
+            options.checkpoint_every = Some(120);
+            let bytes = Drive::backing_bytes(&options).unwrap() as usize;
+            let backing = Arc::new(PowerCut::new(vec![0; bytes]));
+            Drive::create_on(&(Arc::clone(&backing) as _), &options).unwrap();
+            let drive = open(&backing).unwrap();
+            (0..LOGICAL_PAGES).for_each(|page| write(&drive, page, 1).unwrap());
+            drive.close().unwrap();
+            let mut bytes = backing.survivor(|_| 0);
+            for life in 0..8 {
+                let backing = Arc::new(PowerCut::new(bytes));
+                backing.cut_after(u64::from(below(300)));
+                let Ok(drive) = open(&backing) else {
+                    bytes = backing.survivor(&mut below);
+                    continue;
+                };
+                for step in 0..400 {
+                    let page = below(LOGICAL_PAGES);
+                    let offset = u64::from(page) * PAGE as u64;
+                    let done = match below(30) {
+                        0 => drive.flush(),
+                        1 => drive.trim(offset, PAGE as u64),
+                        _ => write(&drive, page, life * 1000 + step),
+                    };
+                    if done.is_err() {
+                        break;
+                    }
+                }
+                drive.abandon();
+                bytes = backing.survivor(&mut below);
+                let [full, part] = [true, false].map(|needs_all| recovered(&bytes, needs_all));
+                let context = format!("{map}, {gc}, life {life}");
+                assert!(full.1 == part.1, "{context}: the states differ");
+                assert!(full.2 == part.2, "{context}: the mappings differ");
+                assert_eq!(full.3, part.3, "{context}");
+                let differ = full.0.iter().zip(&part.0).position(|(full, part)| full != part);
+                assert_eq!(differ, None, "{context}: the media differ");
+                repeated += part.3.repeated;
+            }
+        }
+    }
+    assert!(repeated > 1000, "{repeated}");
 }
 
 /// What is cut off may have taken the places of what is left: then nothing is written.

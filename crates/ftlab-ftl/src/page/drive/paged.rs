@@ -36,7 +36,9 @@ impl DriveState {
         let filled = filled.collect();
         (self.flash_page_of, self.owner_of) = (Vec::new(), Vec::new());
         let read = Owners { block: None, of: vec![Lpn(NONE); pages_per_block as usize] };
-        self.paged = Some(Box::new(PagedTables { places, directory, sums, read, filled }));
+        let is_replaying = false;
+        let tables = PagedTables { places, directory, sums, read, filled, is_replaying };
+        self.paged = Some(Box::new(tables));
     }
 
     /// Restores where `lpn` is, whose entry the map holds, or does not.
@@ -74,6 +76,15 @@ impl DriveState {
     pub(crate) fn bring(&mut self, lpn: Lpn, place: u32) {
         if let Some(paged) = &mut self.paged {
             paged.places.set_absent(lpn.0, || place);
+        }
+    }
+
+    /// Only places that are in memory by now, of pages of which `asked` are to come, change there when pages move; or all
+    /// do again.
+    pub(crate) fn set_replaying(&mut self, is_replaying: bool, asked: usize) {
+        if let Some(paged) = &mut self.paged {
+            paged.is_replaying = is_replaying;
+            paged.places.reserve(asked);
         }
     }
 
@@ -126,6 +137,7 @@ impl DriveState {
         *sum = sum.wrapping_add(owner_mark(Ppn(page), lpn));
         match lpn.0.checked_sub(host_pages) {
             Some(of_map) => paged.directory[of_map as usize] = page,
+            None if paged.is_replaying => paged.places.set_present(lpn.0, page),
             None => paged.places.set(lpn.0, page),
         }
     }
@@ -179,7 +191,7 @@ impl DriveState {
     }
 
     /// The pages of `block` that are programmed and valid.
-    pub(crate) fn held_pages(&self, block: BlockId) -> impl Iterator<Item = Ppn> + '_ {
+    pub fn held_pages(&self, block: BlockId) -> impl Iterator<Item = Ppn> + '_ {
         let first = self.geometry.first_page(block).0;
         let programmed = (first..first + self.programmed_pages(block)).map(Ppn);
         programmed.filter(|page| self.is_valid(*page))

@@ -28,6 +28,8 @@ pub(super) struct PagedTables {
     pub(super) read: Owners,
     /// Of each stream the block that it filled last.
     pub(super) filled: Vec<Owners>,
+    /// Places that are not here do not come here when pages move: in a replay, which knows what will be asked for.
+    pub(super) is_replaying: bool,
 }
 
 /// What the pages of a block hold.
@@ -48,6 +50,7 @@ impl PagedTables {
             sums: vec![0; geometry.blocks() as usize],
             read: Owners::default(),
             filled: vec![Owners::default(); streams],
+            is_replaying: false,
         }
     }
 

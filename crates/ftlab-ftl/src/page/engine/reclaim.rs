@@ -144,7 +144,7 @@ impl<P: Forgotten + ?Sized, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         self.drive.append(stream, lpn);
         self.policy.on_moved(source, to);
-        debug_assert_eq!(self.drive.flash_page(lpn), Some(to));
+        debug_assert!(self.drive.may_be_at(lpn, to));
         debug_assert_ne!(self.drive.block_of(to), victim);
         self.observer.relocation(lpn, source, to, stream);
         if !self.drive.has_room(stream) {

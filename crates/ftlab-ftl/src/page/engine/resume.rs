@@ -27,6 +27,24 @@ pub trait Resume: Ftl {
     /// this has seen to it that the others are in their translation pages.
     fn page_out(&mut self) {}
 
+    /// Before the mapping is restored of whoever has a map on flash, paged out: operations are repeated that ask for the
+    /// places of these pages of the host, a bit each, and no others. Translation pages are not read until it is [paged
+    /// out](Self::page_out).
+    fn begin_replay(&mut self, _asked: Vec<u64>) {}
+
+    /// Pages of the host whose entries are in memory.
+    fn held(&self) -> Vec<Lpn> {
+        Vec::new()
+    }
+
+    /// Whether the entry of `lpn` in memory tells otherwise than its translation page.
+    fn is_changed(&self, _lpn: Lpn) -> bool {
+        true
+    }
+
+    /// After operations were repeated: `lpn`, whose entry is in memory, is at `page`.
+    fn restore_held(&mut self, _lpn: Lpn, _page: Ppn) {}
+
     /// Where the page `lpn` of the host is. If its entry is on flash, it is read there; it does not come into memory, and
     /// is not counted.
     fn find(&mut self, lpn: Lpn) -> Result<Option<Ppn>, ErrorOf<Self>> {
