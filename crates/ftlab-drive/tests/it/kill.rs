@@ -56,14 +56,14 @@ fn work_and_die(path: &Path, after: Duration) -> Vec<u64> {
     whole.lines().map(|line| line.parse().unwrap_or_else(|_| panic!("{line}"))).collect()
 }
 
-fn survive_kills(ftl: &str, kills: u64) {
+fn survive_kills(ftl: &str, map: &str, kills: u64) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("drive");
     let config = DriveConfig::new(Geometry::new(80, 32, PAGE as u32).unwrap(), LOGICAL_PAGES, 4);
     let options = CreateOptions {
         ftl: ftl.parse().unwrap(),
         config,
-        mapping: ftlab_ftl::map::Mapping::FULL,
+        mapping: map.parse().unwrap(),
         checkpoint_every: Some(3000),
     };
     Drive::create(&path, &options).unwrap();
@@ -93,13 +93,19 @@ fn survive_kills(ftl: &str, kills: u64) {
 
 #[test]
 fn what_was_flushed_survives_kills() {
-    survive_kills("2r++", 5);
+    survive_kills("2r++", "full", 5);
+}
+
+#[test]
+fn so_it_does_if_the_map_is_on_flash() {
+    survive_kills("2r++", "dftl:cache=4KiB", 3);
+    survive_kills("1r-greedy", "tpftl:cache=4KiB,by-request=off", 2);
 }
 
 #[test]
 #[ignore = "long: `make crash-tests`"]
 fn what_was_flushed_survives_fifty_kills_of_every_family() {
     for ftl in ["1r-greedy", "2r-greedy", "2r-fifo", "2r++", "sepbit", "wolf", "midas", "hazard"] {
-        survive_kills(ftl, 50);
+        survive_kills(ftl, "full", 50);
     }
 }

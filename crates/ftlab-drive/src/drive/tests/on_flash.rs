@@ -211,6 +211,43 @@ fn a_recovery_takes_the_memory_of_the_cache_alone() {
     assert!(repeated > 1000, "{repeated}");
 }
 
+/// Whatever sector of a checkpoint is lost, the drive is what it was: the other checkpoint and the journal tell.
+#[test]
+fn every_sector_of_a_checkpoint_may_be_zeros() {
+    let (backing, superblock) = paged();
+    let drive = open(&backing).unwrap();
+    fill(&drive, 2);
+    drive.close().unwrap();
+    let closed = backing.survivor(|_| 0);
+    let drive = open(&backing).unwrap();
+    (0..LOGICAL_PAGES).step_by(3).for_each(|page| write(&drive, page, 4).unwrap());
+    drive.flush().unwrap();
+    let (expected, counters) = (drive.mapping(), drive.snapshot().counters);
+    drive.abandon();
+    let killed = backing.survivor(|_| 0);
+    let layout = superblock.layout;
+    let mut hit = 0;
+    for (bytes, rounds) in [(&closed, 2), (&killed, 3)] {
+        for at in (layout.checkpoint(0)..layout.checkpoint(2)).step_by(512) {
+            let sector = at as usize..at as usize + 512;
+            if bytes[sector.clone()].iter().all(|byte| *byte == 0) {
+                continue;
+            }
+            let mut bytes = bytes.clone();
+            bytes[sector].fill(0);
+            let drive = open(&Arc::new(PowerCut::new(bytes))).unwrap();
+            assert_eq!(unreadable_after_fill(&drive, rounds), [0_u32; 0], "{at}");
+            if rounds == 3 {
+                assert!(drive.mapping() == expected, "{at}");
+                assert_eq!(drive.snapshot().counters, counters, "{at}");
+            }
+            hit += usize::from(!drive.recovery().damage.is_empty());
+            drive.abandon();
+        }
+    }
+    assert!(hit > 20, "{hit}");
+}
+
 /// What is cut off may have taken the places of what is left: then nothing is written.
 #[test]
 fn a_repair_overwrites_nothing_newer() {
