@@ -32,7 +32,8 @@ pub use paced::Paced;
 pub use ram::Ram;
 pub use smart::Smart;
 pub use status::{
-    BlockMap, DriveStatus, FlashCounters, Health, LineStyle, Observed, Placement, PlacementEvent,
-    PlacementHandle, PlacementStatus, RecordingStatus, Region, Sample, ShadowStatus, Status,
+    BlockMap, DriveStatus, FlashCounters, Health, LineStyle, MapStatus, Observed, Placement,
+    PlacementEvent, PlacementHandle, PlacementStatus, RecordingStatus, Region, Sample,
+    ShadowStatus, Status,
 };
 pub use watched::{HostRequests, Latency, Requests, Watched};

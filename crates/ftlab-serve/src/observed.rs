@@ -1,7 +1,8 @@
 //! The status that a drive reports.
 
 use crate::{
-    BlockMap, DriveStatus, FlashCounters, Health, Observed, Placement, PlacementHandle, Region,
+    BlockMap, DriveStatus, FlashCounters, Health, MapStatus, Observed, Placement, PlacementHandle,
+    Region,
 };
 use ftlab_drive::Drive;
 use ftlab_flash::Geometry;
@@ -18,9 +19,21 @@ impl Observed for Drive {
             cold: stream.cold,
             blocks: stream.blocks,
         });
+        let name = superblock.mapping.name();
+        let memory_bytes = snapshot.memory.drive as u64;
+        let counted = snapshot.map.filter(|_| superblock.is_paged());
+        let map = counted.map(|map| MapStatus {
+            name,
+            memory_bytes,
+            lookups: map.write_lookups,
+            hits: map.write_hits,
+            reads: map.reads(),
+            writes: map.writes(),
+        });
         DriveStatus {
             uuid: superblock.uuid.to_string(),
             ftl: superblock.ftl.to_string(),
+            map,
             page_bytes: geometry.page_bytes(),
             pages_per_block: geometry.pages_per_block(),
             blocks: geometry.blocks(),

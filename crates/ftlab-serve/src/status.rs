@@ -244,6 +244,9 @@ pub struct DriveStatus {
     pub uuid: String,
     /// The FTL with its parameters, such as `2r-fifo:blk-util=0.4`.
     pub ftl: String,
+    /// Its map, if that is on flash.
+    #[serde(default)]
+    pub map: Option<MapStatus>,
     /// Bytes per page.
     pub page_bytes: u32,
     /// Pages per erase block.
@@ -266,6 +269,23 @@ pub struct DriveStatus {
     pub health: Health,
     /// Program/erase cycles that a block endures, if the drive is rated.
     pub endurance_cycles: Option<u32>,
+}
+
+/// A map that is on flash. Counts are since the drive was created.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MapStatus {
+    /// The map with its parameters, such as `dftl:cache=2MiB`.
+    pub name: String,
+    /// Bytes of memory that the drive takes for its tables and what is cached.
+    pub memory_bytes: u64,
+    /// Pages that were looked up to be written or trimmed.
+    pub lookups: u64,
+    /// Those whose entry was in memory.
+    pub hits: u64,
+    /// Translation pages read for that, or to be updated.
+    pub reads: u64,
+    /// Translation pages written.
+    pub writes: u64,
 }
 
 /// Flash counters.

@@ -30,6 +30,13 @@ struct Stats {
     ftl: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     mapping: Option<String>,
+    /// Memory for tables and cached entries, and pages that were looked up and found there, of such a map.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    map_memory_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    map_lookups: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    map_hits: Option<u64>,
     logical_pages: u32,
     page_bytes: u32,
     pages_per_block: u32,
@@ -60,10 +67,14 @@ impl Stats {
         let (superblock, counters) = (&snapshot.superblock, &snapshot.counters);
         let geometry = superblock.config.geometry;
         let streams = snapshot.streams.iter();
+        let map = snapshot.map.as_ref().filter(|_| superblock.is_paged());
         Self {
             uuid: superblock.uuid.to_string(),
             ftl: superblock.ftl.to_string(),
             mapping: superblock.is_paged().then(|| superblock.mapping.name()),
+            map_memory_bytes: map.map(|_| snapshot.memory.drive as u64),
+            map_lookups: map.map(|map| map.write_lookups),
+            map_hits: map.map(|map| map.write_hits),
             logical_pages: superblock.config.logical_pages,
             page_bytes: geometry.page_bytes(),
             pages_per_block: geometry.pages_per_block(),
@@ -90,7 +101,10 @@ impl Stats {
         Self {
             uuid: drive.uuid,
             ftl: drive.ftl,
-            mapping: None,
+            map_memory_bytes: drive.map.as_ref().map(|map| map.memory_bytes),
+            map_lookups: drive.map.as_ref().map(|map| map.lookups),
+            map_hits: drive.map.as_ref().map(|map| map.hits),
+            mapping: drive.map.map(|map| map.name),
             logical_pages: drive.logical_pages,
             page_bytes: drive.page_bytes,
             pages_per_block: drive.pages_per_block,
@@ -132,6 +146,12 @@ impl Stats {
         if let Some(written) = self.map_writes {
             let after = lines.iter().position(|(name, _)| *name == "relocations").unwrap_or(0);
             lines.insert(after + 1, ("translation pages", written.to_string()));
+        }
+        if let Some(bytes) = self.map_memory_bytes {
+            lines.push(("map memory bytes", bytes.to_string()));
+        }
+        if let Some((lookups, hits)) = self.map_lookups.zip(self.map_hits) {
+            lines.push(("map hits", format!("{hits} of {lookups}")));
         }
         for stream in &self.streams {
             lines.push((&stream.name, format!("{} blocks", stream.blocks)));

@@ -35,6 +35,18 @@ pub(super) fn text(status: &Status) -> String {
         text.metric(&format!("ftlab_{name}"), "gauge", help);
         text.value(&[], value);
     }
+    if let Some(map) = &drive.map {
+        for (name, help, value) in [
+            ("map_lookups", "Pages looked up in the map to be written or trimmed.", map.lookups),
+            ("map_hits", "Of these, those whose entry was in memory.", map.hits),
+            ("map_reads", "Translation pages read.", map.reads),
+        ] {
+            text.metric(&format!("ftlab_{name}_total"), "counter", help);
+            text.value(&[("map", &map.name)], value);
+        }
+        text.metric("ftlab_map_memory_bytes", "gauge", "Memory for tables and cached entries.");
+        text.value(&[("map", &map.name)], map.memory_bytes);
+    }
     text.metric("ftlab_region_blocks", "gauge", "Erase blocks of a region.");
     for region in &drive.regions {
         text.value(&[("region", &region.name)], region.blocks);

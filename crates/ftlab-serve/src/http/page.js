@@ -23,7 +23,7 @@ const microseconds = (value) => (value >= 1e3 ? short(value / 1e3) + ' ms' : sho
 
 function showNow() {
   const { drive, latest } = status;
-  say('ftl', drive.ftl);
+  say('ftl', drive.ftl + (drive.map ? ' · ' + drive.map.name : ''));
   say('about', [
     bytes(drive.logical_pages * drive.page_bytes),
     grouped(drive.blocks) + ' blocks of ' + grouped(drive.pages_per_block) + ' pages',
@@ -34,6 +34,8 @@ function showNow() {
     'written by the host ' + bytes(status.host_bytes) + ', '
       + factor(status.media_bytes_per_host_byte) + ' media bytes per host byte',
     'metadata ' + bytes(drive.flash.metadata_bytes),
+    drive.map && 'map in ' + bytes(drive.map.memory_bytes) + ' of memory, ' + short(drive.map.hits) + ' hits of '
+      + short(drive.map.lookups),
   ].filter(Boolean).join(' · '));
   say('waf', factor(status.waf));
   say('running-waf', factor(latest.running_waf));

@@ -4,7 +4,7 @@ use super::DashboardOptions;
 use super::{Dashboard, get, get_json};
 use crate::Smart;
 use crate::{
-    BlockMap, CompanionStatus, DriveStatus, FlashCounters, Monitor, Observed, Placement,
+    BlockMap, CompanionStatus, DriveStatus, FlashCounters, MapStatus, Monitor, Observed, Placement,
     PlacementHandle, Ram, RecordingStatus, Region, Sample, ServeError, ShadowStatus, Status,
     Watched,
 };
@@ -53,6 +53,14 @@ impl Observed for MadeUp {
         DriveStatus {
             uuid: "0000".to_owned(),
             ftl: "2r-fifo:blk-util=\"0.4\"".to_owned(),
+            map: Some(MapStatus {
+                name: "dftl:cache=2MiB".to_owned(),
+                memory_bytes: 4096,
+                lookups: 20,
+                hits: 15,
+                reads: 5,
+                writes: 4,
+            }),
             page_bytes: 4096,
             pages_per_block: 4,
             blocks: 3,
@@ -176,6 +184,7 @@ fn the_answers_are_what_the_drive_says_and_what_was_asked_of_it() {
         "# TYPE ftlab_host_pages_written_total counter",
         "ftlab_host_pages_written_total 10",
         "ftlab_relocated_pages_total 5",
+        "ftlab_map_hits_total{map=\"dftl:cache=2MiB\"} 15",
         "ftlab_region_blocks{region=\"hot\"} 2",
         "ftlab_handle_moved_bytes_total{handle=\"1\"} 20480",
         "ftlab_placement_events_total 8",
