@@ -135,8 +135,8 @@ pub trait State {
 }
 
 /// Implements [`State`] for a struct by naming every field: those that change, and after `constant`
-/// those that do not; after `blank` one to be overwritten, where lists of them grow. Constants that the struct
-/// depends on come first, in brackets.
+/// those that do not; after `then` what is done once all are there; after `blank` one to be overwritten, where lists
+/// of them grow. Constants that the struct depends on come first, in brackets.
 macro_rules! state {
     ([$($generics:tt)+] $type:ty { $($field:ident),* $(,)? } $(constant $($constant:ident),+)?) => {
         impl<$($generics)+> $crate::State for $type {
@@ -154,7 +154,8 @@ macro_rules! state {
         }
     };
     (
-        $type:ident { $($field:ident),* $(,)? } $(constant $($constant:ident),+)? $(blank $blank:expr)?
+        $type:ident { $($field:ident),* $(,)? } $(constant $($constant:ident),+)? $(then $then:ident)?
+        $(blank $blank:expr)?
     ) => {
         impl $crate::State for $type {
             fn transfer(
@@ -166,6 +167,7 @@ macro_rules! state {
                     _archive.name(stringify!($field))?;
                     $crate::State::transfer($field, _archive)?;
                 )*
+                $(self.$then();)?
                 Ok(())
             }
 

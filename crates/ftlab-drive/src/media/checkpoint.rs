@@ -297,7 +297,7 @@ impl<'a> BodyReader<'a> {
         Ok(())
     }
 
-    /// Reads what so many flash pages hold, and hands on each that holds something: its place, what it holds, and the
+    /// Reads what this many flash pages hold, and hands on each that holds something: its place, what it holds, and the
     /// checksum of that.
     pub(crate) fn owners(
         &mut self,

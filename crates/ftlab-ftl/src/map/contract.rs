@@ -152,7 +152,7 @@ pub(super) trait OnFlash: Parameters + Copy {
     /// Translation pages that the memory has to be as large as.
     const PAGES_MIN: u64 = 1;
 
-    /// Bytes of memory that it needs beside, with this many translation pages of so many entries.
+    /// Bytes of memory that it needs beside, with this many translation pages, and entries in each.
     fn models(&self, _map_pages: u32, _entries_per_page: u32) -> u64 {
         0
     }

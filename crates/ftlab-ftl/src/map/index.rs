@@ -15,7 +15,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Of a drive with so many pages: for all of them, or, if it is small, for what is held.
+    /// Of a drive with this many pages: for all of them, or, if it is small, for what is held.
     pub(super) fn new(pages: u32, is_small: bool) -> Self {
         let pages = if is_small { 0 } else { pages as usize };
         Self { of_all: memory::table(pages, NONE), of_held: PageTable::default() }

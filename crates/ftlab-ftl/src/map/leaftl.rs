@@ -92,7 +92,7 @@ pub(super) struct Leaftl {
     /// Bytes of the segments of each translation page, and of those in memory.
     bytes_of: Vec<u32>,
     bytes: u64,
-    /// Pages that were learned once, of which there are so many.
+    /// Pages that were learned once, and how many these are.
     is_learned: Vec<u64>,
     learned: Learned,
     /// Learned pages until the next compaction.

@@ -34,7 +34,7 @@ struct Segment {
     /// The page from which the slope counts, and its flash page.
     from: u8,
     base: u32,
-    /// It has every so many pages from the first one on; 0 if they are listed.
+    /// Pages from one that it has to the next; 0 if they are listed.
     step: u8,
     listed: Vec<u8>,
 }

@@ -3,7 +3,7 @@
 use crate::algorithms::tools::random::Random;
 use crate::map::Mapping;
 use crate::map::tests::{
-    Kind, Operation, OverCounted, Scenario, drive, mapped, policies, scenarios,
+    Kind, Operation, OverCounted, SCHEDULES, Scenario, drive, mapped, policies, scenarios,
 };
 use crate::page::{DriveConfig, GcSchedule};
 use crate::registry::build_for_drive;
@@ -187,16 +187,8 @@ fn every_policy_takes_a_map_whose_entries_are_on_flash_alone() {
 
 #[test]
 fn so_do_other_schedules_of_collection() {
-    let schedules = [
-        "incremental",
-        "incremental:pages=2",
-        "background",
-        "garbage",
-        "gradual",
-        "throttled:invalid=0.2",
-    ];
     for name in ["1r-greedy", "2r++", "sepbit", "wolf"] {
-        for (number, gc) in schedules.into_iter().enumerate() {
+        for (number, gc) in SCHEDULES.into_iter().enumerate() {
             let mapping = MAPS[number % 3].parse().unwrap();
             let gc: GcSchedule = gc.parse().unwrap();
             let mut config = DriveConfig { gc, ..drive() };

@@ -9,7 +9,6 @@ use crate::map::index::Index;
 use crate::map::links::{Ends, Linked, Links, NONE};
 use crate::memory;
 use crate::state::state;
-use crate::{Archive, State, StateError};
 use ftlab_flash::Lpn;
 
 /// An entry: of which page, and its neighbours in its segment.
@@ -57,30 +56,17 @@ pub(super) struct SegmentedLru {
     protected_most: u32,
 }
 
-impl State for SegmentedLru {
-    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
-        let Self { entry_of, entries, most: _, unused, probation, protected, protected_most: _ } =
-            self;
-        let fields: [(&'static str, &mut dyn State); 5] = [
-            ("entry_of", entry_of),
-            ("entries", entries),
-            ("unused", unused),
-            ("probation", probation),
-            ("protected", protected),
-        ];
-        for (name, field) in fields {
-            archive.name(name)?;
-            field.transfer(archive)?;
-        }
-        let ends = [probation.ends, protected.ends];
-        let held = ends.into_iter().flat_map(|ends| ends.all(entries));
-        let entries = &*entries;
-        entry_of.restore(held.map(|entry| (entries[entry as usize].page, entry)));
-        Ok(())
-    }
-}
+state!(SegmentedLru { entry_of, entries, unused, probation, protected } constant most, protected_most then restore_index);
 
 impl SegmentedLru {
+    fn restore_index(&mut self) {
+        let Self { entry_of, entries, probation, protected, .. } = self;
+        let entries = &*entries;
+        let ends = [probation.ends, protected.ends];
+        let held = ends.into_iter().flat_map(|ends| ends.all(entries));
+        entry_of.restore(held.map(|entry| (entries[entry as usize].page, entry)));
+    }
+
     /// A cache of at most `entries` entries, of which `protected` may be protected, for the pages of a drive; a small one
     /// takes memory for its entries only.
     pub(super) fn new(pages: u32, entries: u32, protected: u32, is_small: bool) -> Self {

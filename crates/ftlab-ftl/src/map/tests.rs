@@ -745,19 +745,21 @@ fn every_policy_takes_a_map_on_flash() {
     assert!(lazy > 0, "no page that was moved was in memory");
 }
 
+/// Schedules of collection besides the default.
+pub(super) const SCHEDULES: [&str; 6] = [
+    "incremental",
+    "incremental:pages=2",
+    "background",
+    "garbage",
+    "gradual",
+    "throttled:invalid=0.2",
+];
+
 #[test]
 fn collections_of_any_schedule_and_failing_blocks_keep_the_map_right() {
-    let schedules = [
-        "incremental",
-        "incremental:pages=2",
-        "background",
-        "garbage",
-        "gradual",
-        "throttled:invalid=0.2",
-    ];
     let mut refreshed = 0;
     for name in ["1r-greedy", "2r++", "sepbit", "wolf", "address-groups"] {
-        for (number, gc) in schedules.into_iter().enumerate() {
+        for (number, gc) in SCHEDULES.into_iter().enumerate() {
             let maps = [
                 "dftl:cache=1KiB",
                 "tpftl:cache=1KiB",

@@ -37,7 +37,6 @@ use crate::map::index::Index;
 use crate::map::links::{Ends, Linked, Links, NONE};
 use crate::memory;
 use crate::state::state;
-use crate::{Archive, State, StateError};
 use ftlab_flash::Lpn;
 use ftlab_spec::ByteSize;
 use std::ops::Range;
@@ -187,48 +186,18 @@ pub(super) struct Tpftl {
 }
 
 // A plan is made and carried out within one look-up.
-impl State for Tpftl {
-    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
-        let Self {
-            parameters: _,
-            entries_per_page: _,
-            pages: _,
-            entry_of,
-            entries,
-            unused,
-            nodes,
-            coldest,
-            held,
-            bytes,
-            look_ups,
-            plan: _,
-            change,
-            is_sequential,
-        } = self;
-        let fields: [(&'static str, &mut dyn State); 10] = [
-            ("entry_of", entry_of),
-            ("entries", entries),
-            ("unused", unused),
-            ("nodes", nodes),
-            ("coldest", coldest),
-            ("held", held),
-            ("bytes", bytes),
-            ("look_ups", look_ups),
-            ("change", change),
-            ("is_sequential", is_sequential),
-        ];
-        for (name, field) in fields {
-            archive.name(name)?;
-            field.transfer(archive)?;
-        }
+state!(Tpftl {
+    entry_of, entries, unused, nodes, coldest, held, bytes, look_ups, change, is_sequential
+} constant parameters, entries_per_page, pages, plan then restore_index);
+
+impl Tpftl {
+    fn restore_index(&mut self) {
+        let Self { entry_of, entries, nodes, .. } = self;
         let entries = &*entries;
         let held = nodes.iter().flat_map(|node| node.ends.all(entries));
         entry_of.restore(held.map(|entry| (entries[entry as usize].page, entry)));
-        Ok(())
     }
-}
 
-impl Tpftl {
     pub(super) fn new(
         parameters: TpftlParameters,
         pages: u32,

@@ -76,7 +76,7 @@ impl Waiting {
         self.writes.iter().rfind(|write| write.unit == unit).map(|write| &write.data[..])
     }
 
-    /// Takes all, in order of their addresses, by groups of so many units. Of those that were written again, earlier
+    /// Takes all, in order of their addresses, by groups of this many units. Of those that were written again, earlier
     /// versions come first in their group, so that the newest lie side by side.
     pub(super) fn take_in_order(&mut self, group_units: u32) -> Vec<Write> {
         let mut writes = std::mem::take(&mut self.writes);

@@ -33,7 +33,7 @@ enum Placement {
     },
     /// Cold and hot.
     Hotness(NaiveHotness),
-    /// Every so many blocks of the address space.
+    /// Blocks of the address space from one to the next.
     Address {
         group_blocks: u32,
     },

@@ -78,8 +78,8 @@ pub enum GcSchedule {
         /// Free blocks in a million.
         per_million: u32,
     },
-    /// After a host write, whole collections of what is mostly invalid, with so many relocations for each page that the
-    /// host writes, while fewer than this many blocks are free; before a host write that finds no room as well.
+    /// After a host write, whole collections of what is mostly invalid, with a number of relocations for each page that
+    /// the host writes, while fewer than this many blocks are free; before a host write that finds no room as well.
     /// Blocks without a valid page need no relocation, but wait while others are paid for.
     ///
     /// So the work ahead of need takes a share of the bandwidth, and no more.
