@@ -192,6 +192,15 @@ impl Drive {
             Some(ftl) => superblock.taken_over(ftl)?,
             None => superblock,
         };
+        let superblock = match options.mapping.filter(|mapping| *mapping != superblock.mapping) {
+            // Whoever opens it from now on changes the rest.
+            Some(mapping) if !options.read_only => {
+                let remapped = superblock.remapped(mapping)?;
+                remapped.write(&*backing)?;
+                remapped
+            }
+            _ => superblock,
+        };
         let (mut core, mut recovery) = if options.read_only {
             recovery::view(&backing, &superblock, how, "it was opened for reading only")?
         } else {

@@ -34,6 +34,8 @@ pub struct Recovery {
     /// Why the FTL could not repeat what it had decided: every page was searched for instead, and is where it was
     /// found; the FTL learns from the beginning.
     pub by_map: Option<String>,
+    /// The map on flash that the drive had before, if it has another one from now on.
+    pub other_map: Option<String>,
     /// The format on the medium, if it is older than that which this program writes: it is written now, unless the
     /// drive is opened for reading only.
     pub older_format: Option<u32>,

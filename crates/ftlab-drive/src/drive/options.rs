@@ -48,6 +48,8 @@ pub struct OpenOptions {
     /// Takes the drive over: its pages stay where they are, and this FTL learns from the beginning. It may be that of
     /// before.
     pub ftl: Option<Spec>,
+    /// Gives a drive whose map is on flash this one, such as one with more memory.
+    pub mapping: Option<Mapping>,
 }
 
 /// Is notified of the host's operations, in the order in which they take effect.
@@ -70,6 +72,29 @@ const PAGE_BYTES_MAX: u32 = 1 << 20;
 const PAGES_MAX: u32 = u32::MAX - 16;
 
 impl Superblock {
+    /// This drive with another map on flash, or why it cannot have it.
+    pub(crate) fn remapped(&self, mapping: Mapping) -> Result<Self, MediaError> {
+        if !self.is_paged() || !mapping.is_on_flash() {
+            let [has, wanted] = [&self.mapping, &mapping].map(Mapping::name);
+            return Err(MediaError::Mapping(format!(
+                "the map of this drive is {has}, and {wanted} needs other blocks; make a new drive with `ftlab drive \
+                 create --mapping`, and copy what is on this one"
+            )));
+        }
+        let (config, checkpoint_every) = (self.config, Some(self.checkpoint_every));
+        let other = CreateOptions { ftl: self.ftl.clone(), config, mapping, checkpoint_every };
+        let (planned, state, _) = other.plan_with()?;
+        let needs = planned.layout.checkpoint_bytes - state - lists_bytes(&config) * 3 / 4;
+        let has = self.layout.checkpoint_bytes;
+        if has < needs {
+            return Err(MediaError::Mapping(format!(
+                "{} needs {needs} bytes of a checkpoint, and this drive has {has}; give less memory",
+                mapping.name()
+            )));
+        }
+        Ok(Self { mapping, ..self.clone() })
+    }
+
     /// This drive with another FTL, or why there is no room for that.
     pub(crate) fn taken_over(&self, ftl: Spec) -> Result<Self, MediaError> {
         let (config, checkpoint_every) = (self.config, Some(self.checkpoint_every));

@@ -7,18 +7,18 @@
 //! That takes the FTL that decided, in the version that did. Where it is another one, or what it replays is not what is
 //! on the medium, pages are searched for: [`locate`](crate::drive::locate).
 
-use crate::drive::core::{Core, page_out};
+use crate::drive::core::{Core, build, page_out};
 use crate::drive::healing::Wounds;
 use crate::drive::locate;
 use crate::drive::map_pages::{mend_owners, mend_some_owners, newer_pages, wrong_map_pages};
 use crate::drive::opening::{Extent, Headers, How, Loaded, MayLose, Recovery, Repeated, Survey};
 use crate::drive::replaying::replay;
 use crate::media::{
-    Backing, Head, Journal, Mark, MediaError, Misplaced, Pages, Record, Source, Superblock,
+    Backing, Head, Journal, Mark, Media, MediaError, Misplaced, Pages, Record, Source, Superblock,
     Unplaced, VERSION, new_session, sequence,
 };
 use ftlab_flash::Lpn;
-use ftlab_ftl::registry;
+use ftlab_ftl::{Restored, Saved, registry};
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -32,6 +32,13 @@ pub(crate) fn repeat_all(
 ) -> Result<Repeated, MediaError> {
     let headers = Headers::read(&**backing, superblock);
     let may_lose = how.may_lose;
+    if let Some(before) = other_map(&headers, superblock) {
+        *recovery = Recovery::default();
+        let mut replayed = replay(backing, &before, may_lose, true, recovery)?;
+        recovery.other_map = Some(before.mapping.name());
+        remap(&mut replayed.loaded, superblock, backing)?;
+        return Ok(replayed);
+    }
     let taken_over = how.is_taken_over.then(|| format!("{} takes the drive over", superblock.ftl));
     let why = if let Some(why) = taken_over.or_else(|| other_decider(&headers, superblock)) {
         why
@@ -77,6 +84,35 @@ fn search_lost(
         }
         _ => replayed,
     }
+}
+
+/// The drive as it was before it got another map on flash, if that has not been carried out yet.
+fn other_map(headers: &Headers, superblock: &Superblock) -> Option<Superblock> {
+    let newest = headers.newest_first().into_iter().find_map(|slot| headers.of(slot).ok())?;
+    let decider = newest.decider.filter(|_| superblock.is_paged())?;
+    if superblock.decider().is_some_and(|own| own == decider) {
+        return None;
+    }
+    superblock.with_map_of(&decider)
+}
+
+/// Goes on with an FTL that has the map of `superblock`, of which nothing is in memory yet. All of the mapping is, so
+/// translation pages are compared with it and written as after any replay.
+fn remap(
+    loaded: &mut Loaded,
+    superblock: &Superblock,
+    backing: &Arc<dyn Backing>,
+) -> Result<(), MediaError> {
+    let none = Media::new(Arc::clone(backing), superblock, 0, loaded.checkpoint.head);
+    let media = std::mem::replace(loaded.ftl.flash_mut(), none);
+    let mut ftl = build(superblock, media)?;
+    ftl.page_in();
+    let mut saved = Saved::default();
+    loaded.ftl.transfer_without_map(&mut saved)?;
+    ftl.transfer_without_map(&mut Restored::new(&saved.0))?;
+    ftl.set_mapping(Lpn(0), loaded.ftl.drive().mapping())?;
+    loaded.ftl = ftl;
+    Ok(())
 }
 
 /// Why this program cannot repeat what was decided since the newest checkpoint.
@@ -321,7 +357,8 @@ fn go_live(
     let Repeated { loaded: Loaded { mut ftl, slot, checkpoint, .. }, extent, last, .. } = repeated;
     let mut head = Head { operations: last, ..extent.end };
     let is_cut_off = recovery.dropped > 0 || recovery.lost > 0;
-    let is_another = recovery.by_map.is_some() || superblock.format < VERSION;
+    let is_another =
+        recovery.by_map.is_some() || recovery.other_map.is_some() || superblock.format < VERSION;
     if is_cut_off {
         // Nothing on the medium continues from here.
         head.previous = new_session();

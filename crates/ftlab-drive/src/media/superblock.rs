@@ -142,11 +142,23 @@ impl Superblock {
         let decisions = registry::decisions(&self.ftl).ok()?;
         let collection = serde_json::to_string(&Collection::of(&self.config)).ok()?;
         let map = if self.is_paged() {
-            format!(" {} ({})", self.mapping, ftlab_ftl::map::VERSION)
+            format!(" {} {}", self.mapping, Self::map_version())
         } else {
             String::new()
         };
         Some(format!("{} ({decisions}) {collection}{map}", self.ftl))
+    }
+
+    fn map_version() -> String {
+        format!("({})", ftlab_ftl::map::VERSION)
+    }
+
+    /// This drive with the map on flash of which a [decider](Self::decider) tells, if nothing else is otherwise.
+    pub(crate) fn with_map_of(&self, decider: &str) -> Option<Self> {
+        let name = decider.strip_suffix(&Self::map_version())?.trim_end().rsplit(' ').next()?;
+        let other = Self { mapping: name.parse().ok()?, ..self.clone() };
+        let is_same = other.is_paged() && other.decider().is_some_and(|own| own == decider);
+        is_same.then_some(other)
     }
 
     /// Operations from one checkpoint to the next.

@@ -706,6 +706,15 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
         Ok(())
     }
 
+    fn transfer_without_map(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        let Self { counts, written, trimmed, ftl, .. } = self;
+        let fields: [&mut dyn State; 4] = [counts, written, trimmed, ftl.observer_mut()];
+        for field in fields {
+            field.transfer(archive)?;
+        }
+        ftl.transfer(archive)
+    }
+
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError> {
         if !self.ftl.drive().is_paged() {
             return self.ftl.set_mapping(first, flash_pages);

@@ -5,6 +5,7 @@ use crate::drive::opening::{How, MayLose};
 use crate::drive::{Recovery, recovery};
 use crate::media::Backing;
 use ftlab_flash::{Lpn, Ppn};
+use ftlab_ftl::map::Mapping;
 use std::sync::Mutex;
 
 /// Entries of a third of the pages are in memory.
@@ -209,6 +210,64 @@ fn a_recovery_takes_the_memory_of_the_cache_alone() {
         }
     }
     assert!(repeated > 1000, "{repeated}");
+}
+
+/// Opens it with another map on flash.
+fn remap(backing: &Arc<PowerCut>, map: &str) -> Result<Drive, MediaError> {
+    let options = OpenOptions { mapping: Some(map.parse().unwrap()), ..OpenOptions::default() };
+    Drive::open_alone(Arc::clone(backing) as _, options)
+}
+
+#[test]
+fn a_drive_can_have_another_map_on_flash() {
+    let (backing, _) = paged();
+    let drive = open(&backing).unwrap();
+    fill(&drive, 2);
+    drive.flush().unwrap();
+    let (counters, counts) = (drive.snapshot().counters, drive.map_counts());
+    drive.abandon();
+    let bytes = backing.survivor(|_| 0);
+    for map in ["dftl:cache=512", "dftl:cache=1536", "cdftl:cache=1KiB"] {
+        let backing = Arc::new(PowerCut::new(bytes.clone()));
+        let drive = remap(&backing, map).unwrap();
+        assert_eq!(drive.read_only(), None, "{map}");
+        assert_eq!(drive.recovery().other_map, Some(MAP.parse::<Mapping>().unwrap().name()));
+        let snapshot = drive.snapshot();
+        assert_eq!((&snapshot.counters, snapshot.map), (&counters, counts), "{map}");
+        assert_eq!(unreadable_after_fill(&drive, 2), [0_u32; 0]);
+        drive.shared.lock().ftl.check().unwrap();
+        (0..LOGICAL_PAGES).step_by(3).for_each(|page| write(&drive, page, 4).unwrap());
+        drive.close().unwrap();
+        assert_eq!(damage(&backing), [""; 0]);
+        let drive = open(&backing).unwrap();
+        assert_eq!(drive.snapshot().superblock.mapping, map.parse().unwrap());
+        assert_eq!((drive.recovery().other_map.clone(), drive.recovery().repeated), (None, 0));
+        assert_eq!(unreadable_after_fill(&drive, 3), [0_u32; 0]);
+    }
+    // Wherever the power is cut meanwhile.
+    let mut resumed = 0;
+    for cut in 0..60 {
+        let backing = Arc::new(PowerCut::new(bytes.clone()));
+        backing.cut_after(cut);
+        if let Ok(drive) = remap(&backing, "dftl:cache=1536") {
+            drive.abandon();
+        }
+        let backing = Arc::new(PowerCut::new(backing.survivor(|end| cut as u32 % end)));
+        let drive = open(&backing).unwrap();
+        assert_eq!(drive.read_only(), None, "{cut}");
+        resumed += u32::from(drive.recovery().other_map.is_some());
+        assert_eq!(drive.snapshot().counters, counters, "{cut}");
+        assert_eq!(unreadable_after_fill(&drive, 2), [0_u32; 0], "{cut}");
+    }
+    assert!(resumed > 5, "{resumed}");
+    for (map, why) in [
+        ("full", "needs other blocks"),
+        ("leaftl:cache=1KiB", "which are not kept on flash; give full, dftl, cdftl"),
+    ] {
+        let refused = remap(&Arc::new(PowerCut::new(bytes.clone())), map);
+        let refused = refused.err().unwrap().to_string();
+        assert!(refused.contains(why), "{map}: {refused}");
+    }
 }
 
 /// Whatever sector of a checkpoint is lost, the drive is what it was: the other checkpoint and the journal tell.

@@ -45,6 +45,12 @@ pub trait Resume: Ftl {
     /// After operations were repeated: `lpn`, whose entry is in memory, is at `page`.
     fn restore_held(&mut self, _lpn: Lpn, _page: Ppn) {}
 
+    /// [Saves or replaces](Self::transfer) all but the mapping and what is in memory of it, which is empty afterwards:
+    /// for another map on flash.
+    fn transfer_without_map(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        self.transfer(archive)
+    }
+
     /// Where the page `lpn` of the host is. If its entry is on flash, it is read there; it does not come into memory, and
     /// is not counted.
     fn find(&mut self, lpn: Lpn) -> Result<Option<Ppn>, ErrorOf<Self>> {
