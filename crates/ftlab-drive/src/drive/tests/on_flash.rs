@@ -349,3 +349,29 @@ fn a_repair_overwrites_nothing_newer() {
     }
     assert!(refused > 0 && repaired > 0, "{refused} refused, {repaired} repaired");
 }
+
+#[test]
+fn a_copy_of_it_can_have_another_ftl_and_what_is_found_is_saved() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    Drive::create(&path("drive"), &paged_options()).unwrap();
+    let drive = Drive::open(&path("drive"), OpenOptions::default()).unwrap();
+    fill(&drive, 3);
+    let ftl = "1r-greedy".parse().unwrap();
+    let copied = drive.copy(&path("copy"), Some(ftl), |_| true).unwrap();
+    assert_eq!((copied.pages, copied.unreadable.len()), (LOGICAL_PAGES, 0));
+    drive.close().unwrap();
+    let restored = crate::drive::restore(&path("drive"), &path("restored")).unwrap();
+    assert_eq!((restored.pages, restored.older.len() + restored.lost.len()), (LOGICAL_PAGES, 0));
+    for name in ["copy", "restored"] {
+        let drive = Drive::open(&path(name), OpenOptions::default()).unwrap();
+        assert_eq!(drive.snapshot().superblock.mapping, MAP.parse().unwrap(), "{name}");
+        assert_eq!(unreadable_after_fill(&drive, 3), [0_u32; 0], "{name}");
+        drive.close().unwrap();
+        assert_eq!(crate::drive::check(&path(name)).unwrap().damage, [""; 0], "{name}");
+    }
+    let ftl = Some("1r-greedy".parse().unwrap());
+    let options = OpenOptions { ftl, ..OpenOptions::default() };
+    let refused = Drive::open(&path("drive"), options).err().unwrap().to_string();
+    assert!(refused.ends_with("make a new drive of it with `ftlab drive copy --ftl`"), "{refused}");
+}
