@@ -36,7 +36,7 @@ pub fn state(bytes: &[u8]) {
     let name = &names[usize::from(*which) % names.len()];
     let spec =
         if name.starts_with("oracle/") { format!("{name}:hot=0..0.1") } else { name.clone() };
-    let config = options().config;
+    let config = options("full").config;
     let Ok(spec) = spec.parse() else { return };
     let Ok(mut ftl) = registry::build_page_mapped(&spec, config, NoPayload, ()) else { return };
     let mut archive = Restored::new(bytes);
@@ -47,10 +47,14 @@ pub fn state(bytes: &[u8]) {
     }
 }
 
-/// A drive with 64 bytes overwritten at an offset given by the first four bytes.
+/// Drives with 64 bytes overwritten at an offset given by the first four bytes.
 pub fn drive(bytes: &[u8]) {
+    images().iter().for_each(|image| patched(image, bytes));
+}
+
+fn patched(image: &[u8], bytes: &[u8]) {
     let Some((place, patch)) = bytes.split_at_checked(4) else { return };
-    let mut image = image().to_vec();
+    let mut image = image.to_vec();
     let place = u32::from_le_bytes([place[0], place[1], place[2], place[3]]) as usize % image.len();
     let end = image.len().min(place + patch.len().min(64));
     image[place..end].copy_from_slice(&patch[..end - place]);
@@ -67,35 +71,39 @@ pub fn drive(bytes: &[u8]) {
     }
 }
 
-fn options() -> CreateOptions {
+fn options(mapping: &str) -> CreateOptions {
     let geometry = Geometry::new(40, 8, 512).expect("a geometry");
     let ftl = "2r-fifo".parse().expect("an FTL");
     CreateOptions {
         ftl,
         config: DriveConfig::new(geometry, 160, 9),
-        mapping: ftlab_ftl::map::Mapping::FULL,
+        mapping: mapping.parse().expect("a map"),
         checkpoint_every: Some(300),
     }
 }
 
-/// A drive that was killed in the middle of its work. All bytes of a page are equal.
-fn image() -> &'static [u8] {
-    static IMAGE: OnceLock<Vec<u8>> = OnceLock::new();
-    IMAGE.get_or_init(|| {
-        let bytes = Drive::backing_bytes(&options()).expect("a size") as usize;
-        let backing = Arc::new(PowerCut::new(vec![0; bytes]));
-        Drive::create_on(&(Arc::clone(&backing) as _), &options()).expect("a new drive");
-        let drive = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default());
-        let drive = drive.expect("an open drive");
-        for write in 0..1000_u64 {
-            let page = write * write % 160 * 512;
-            drive.write(page, &[write as u8; 512]).expect("a write");
-            if write % 70 == 0 {
-                drive.flush().expect("a flush");
+/// Drives that were killed in the middle of their work: with the map in memory, and on flash. All bytes of a page are
+/// equal.
+fn images() -> &'static [Vec<u8>; 2] {
+    static IMAGES: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
+    IMAGES.get_or_init(|| {
+        ["full", "dftl:cache=512"].map(|mapping| {
+            let options = options(mapping);
+            let bytes = Drive::backing_bytes(&options).expect("a size") as usize;
+            let backing = Arc::new(PowerCut::new(vec![0; bytes]));
+            Drive::create_on(&(Arc::clone(&backing) as _), &options).expect("a new drive");
+            let drive = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default());
+            let drive = drive.expect("an open drive");
+            for write in 0..1000_u64 {
+                let page = write * write % 160 * 512;
+                drive.write(page, &[write as u8; 512]).expect("a write");
+                if write % 70 == 0 {
+                    drive.flush().expect("a flush");
+                }
             }
-        }
-        drive.abandon();
-        backing.survivor(|_| 1)
+            drive.abandon();
+            backing.survivor(|_| 1)
+        })
     })
 }
 
