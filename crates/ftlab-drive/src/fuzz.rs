@@ -49,7 +49,9 @@ pub fn state(bytes: &[u8]) {
 
 /// Drives with 64 bytes overwritten at an offset given by the first four bytes.
 pub fn drive(bytes: &[u8]) {
-    images().iter().for_each(|image| patched(image, bytes));
+    for image in images() {
+        patched(image, bytes);
+    }
 }
 
 fn patched(image: &[u8], bytes: &[u8]) {
