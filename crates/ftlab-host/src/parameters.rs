@@ -74,7 +74,7 @@ ftlab_spec::parameters! {
         /// tenants; 0 for any number.
         slots: u32 = 0, "slots" in 0..=65536, from "our choice", of "drive";
         /// With slots: how many requests it takes from each tenant in turn, in the order of the job file, such as
-        /// 3/1; equal for one each.
+        /// 3/1; equal for one each; oldest for whichever has waited longest.
         weights: Weights = Weights::default(), "weights", from "NVMe base specification, weighted round robin", of "drive";
         /// With unit=request: by what response times are told apart, beside the operation: size for the pages of a
         /// request in powers of two, tenant for fio's jobs, stream for placement handles, or several, as size/stream.

@@ -38,15 +38,20 @@ impl WhichHosts {
                 let hosts = Box::new(jobs.hosts(space, open_replayed, reads_take_time)?);
                 let Some((slots, weights)) = arbitration else { return Ok(hosts) };
                 let tenants = hosts.tenants();
-                let weights = weights.of(tenants.len()).ok_or_else(|| TraceError::Unsupported {
-                    what: format!(
-                        "weights={weights} for the {} jobs {}",
-                        tenants.len(),
-                        tenants.join(", ")
-                    ),
-                    remedy: "give as many weights as jobs, in the order of the file".into(),
-                })?;
-                Ok(Box::new(Arbiter::new(hosts, *slots, weights)))
+                let of_tenants =
+                    weights.of(tenants.len()).ok_or_else(|| TraceError::Unsupported {
+                        what: format!(
+                            "weights={weights} for the {} jobs {}",
+                            tenants.len(),
+                            tenants.join(", ")
+                        ),
+                        remedy: "give as many weights as jobs, in the order of the file".into(),
+                    })?;
+                let arbiter = Arbiter::new(hosts, *slots, of_tenants);
+                Ok(Box::new(match weights {
+                    Weights::Oldest => arbiter.oldest_first(),
+                    Weights::Equal | Weights::Of(_) => arbiter,
+                }))
             }
             Self::Threads(spec, threads) => Ok(Box::new(Clients::new(spec, space, *threads)?)),
         }

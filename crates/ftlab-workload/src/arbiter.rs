@@ -3,7 +3,8 @@
 //! What a tenant submits waits in a queue of its own until the drive has a slot for it. A slot that is free goes to
 //! the tenants in turn, to each for as many requests as its weight, which is NVMe's weighted round robin with a
 //! queue as a class (NVMe base specification, command arbitration). A tenant with an empty queue is passed over,
-//! and loses what is left of its turn. A slot is given away before the tenant that had it can submit more.
+//! and loses what is left of its turn. Or it goes to the request that has waited longest. A slot is given away before the
+//! tenant that had it can submit more.
 
 use ftlab_trace::{ClosedLoop, Done, Issued, Turn};
 use ftlab_trace::{RequestBatch, TraceError};
@@ -17,6 +18,8 @@ pub struct Arbiter {
     taken: u32,
     /// Tenant -> how many of its requests are taken in turn.
     weights: Vec<u32>,
+    /// Whether the oldest request is taken, whatever the turn.
+    is_oldest_first: bool,
     /// Tenant -> what it has submitted, the oldest first.
     queues: Vec<VecDeque<(RequestBatch, Issued)>>,
     /// What the drive has taken, and the caller has not.
@@ -42,6 +45,7 @@ impl Arbiter {
             slots,
             taken: 0,
             weights,
+            is_oldest_first: false,
             queues,
             ready: VecDeque::new(),
             turn: 0,
@@ -50,6 +54,12 @@ impl Arbiter {
             complete: VecDeque::new(),
             spare: Vec::new(),
         }
+    }
+
+    /// Takes the request that has waited longest.
+    #[must_use]
+    pub fn oldest_first(self) -> Self {
+        Self { is_oldest_first: true, ..self }
     }
 
     /// Takes in what the hosts submit up to this time, if nothing is complete before.
@@ -78,6 +88,10 @@ impl Arbiter {
 
     /// The request that is taken next.
     fn take(&mut self) -> Option<(RequestBatch, Issued)> {
+        if self.is_oldest_first {
+            let waiting = self.queues.iter_mut().filter(|queue| !queue.is_empty());
+            return waiting.min_by_key(|queue| queue[0].1.time_ns)?.pop_front();
+        }
         for _ in 0..=self.queues.len() {
             if self.left > 0
                 && let Some(taken) = self.queues[self.turn].pop_front()
@@ -160,11 +174,20 @@ mod tests {
     /// The tenant, start and time in the queue of each request, in microseconds, on a drive that does `slots` at once
     /// in 10 us each.
     fn taken(jobs: &str, slots: u32, weights: &[u32], most: usize) -> Vec<(u16, u64, u64)> {
+        served(jobs, slots, most, |hosts| Arbiter::new(hosts, slots, weights.to_vec()))
+    }
+
+    fn served(
+        jobs: &str,
+        slots: u32,
+        most: usize,
+        arbiter: impl Fn(Box<dyn ClosedLoop>) -> Arbiter,
+    ) -> Vec<(u16, u64, u64)> {
         let hosts = JobFile::parse(&format!("{GLOBAL}{jobs}"), "text").unwrap();
         let hosts = Box::new(
             hosts.hosts(&SPACE, |_, _| unreachable!("nothing is replayed"), true).unwrap(),
         );
-        let mut arbiter = Arbiter::new(hosts, slots, weights.to_vec());
+        let mut arbiter = arbiter(hosts);
         arbiter.begin_at(0);
         let (mut all, mut under_way) = (Vec::new(), VecDeque::new());
         let mut batch = RequestBatch::new();
@@ -213,6 +236,21 @@ mod tests {
         // With room for all nobody waits.
         let all = taken("[a]\niodepth=2\n[b]\n", 3, &[1, 4], 300);
         assert!(all.iter().all(|(.., queued)| *queued == 0));
+    }
+
+    #[test]
+    fn the_oldest_comes_first_whoever_sent_it() {
+        // Of twelve that are under way, a has eight: so two of three are its own, and nobody passes another.
+        let jobs = "[a]\niodepth=8\n[b]\niodepth=4\n";
+        let oldest = |hosts| Arbiter::new(hosts, 1, vec![1, 1]).oldest_first();
+        let all = served(jobs, 1, 1200, oldest);
+        let of_a = all.iter().filter(|(tenant, ..)| *tenant == 0).count();
+        assert_eq!(of_a, 800);
+        let submitted: Vec<u64> = all.iter().map(|(_, start, queued)| start - queued).collect();
+        assert!(submitted.is_sorted());
+        // In turn, each has half, and a waits longer.
+        let in_turn = taken(jobs, 1, &[1, 1], 1200);
+        assert_eq!(in_turn.iter().filter(|(tenant, ..)| *tenant == 0).count(), 600);
     }
 
     #[test]
