@@ -84,6 +84,7 @@ def fit_latency(
     name: str | None = None,
     reads: int | None = None,
     depth: int | None = None,
+    queues: int | None = None,
     random: int | None = None,
     over_provisioning: str | float | None = None,
     timing: str | None = None,
@@ -108,6 +109,9 @@ def fit_latency(
         Reads a second between the writes, of loads that do not say.
     depth : int, optional
         Requests under way where the drive does not keep up, of loads that do not say.
+    queues : int, optional
+        Queues of the host at such a load, which have equal shares of `depth`. One of them sends the reads, with as
+        many writes, and its latencies were measured.
     random : int, optional
         Random writes of 4 KiB a second, as the data sheet has them.
     over_provisioning : str or float, optional
@@ -141,7 +145,7 @@ def fit_latency(
     >>> fit.to_arrow().num_rows
     2
     """
-    settings: dict[str, Setting | None] = {"name": name, "reads": reads, "depth": depth}
+    settings: dict[str, Setting | None] = {"name": name, "reads": reads, "depth": depth, "queues": queues}
     settings |= {"sequential": sequential, "random": random, "over_provisioning": over_provisioning}
     settings |= {"timing": timing, "gc": gc, "seed": seed, "threads": threads}
     paths = [files] if isinstance(files, str | os.PathLike) else list(files)

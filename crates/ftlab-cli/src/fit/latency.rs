@@ -47,6 +47,9 @@ const NOT_USED: [&str; 27] = [
     "compact",
 ];
 
+/// Queues of the host at most: response times of as many tenants are told apart.
+const QUEUES_MOST: u32 = 64;
+
 /// Bytes a second of sequential writes, at least.
 const SEQUENTIAL_LEAST: u64 = 1_000_000;
 
@@ -69,6 +72,10 @@ pub(super) struct LatencyArgs {
     /// Requests under way at a load that the drive does not keep up with, and that does not say.
     #[arg(long, value_name = "N", requires = "latency", value_parser = parse_in(1_u32..))]
     depth: Option<u32>,
+    /// Queues of the host at such a load, which have equal shares of --depth. One of them sends the reads, with as many
+    /// writes, and its latencies were measured.
+    #[arg(long, value_name = "N", requires = "depth", default_value_t = 1, value_parser = parse_in(1_u32..=QUEUES_MOST))]
+    queues: u32,
     /// Bytes a second of sequential writes, as the data sheet has them, such as 1500MB.
     #[arg(long, value_name = "SIZE", requires = "latency")]
     sequential: Option<ByteSize>,
@@ -116,12 +123,14 @@ pub(super) fn fit(asked: &LatencyArgs, usual: &Usual) -> Result<(), CliError> {
         measured,
         reads_per_second: asked.reads.map_or(0.0, f64::from),
         queue_depth: asked.depth.unwrap_or(1),
+        queues: asked.queues,
         reads: USUAL_READS,
         pages_of_lun: USUAL_PAGES_OF_LUN,
         leaves_out: true,
         seed: usual.seed,
         stop: Stop::default(),
     };
+    check_queues(asked, &question)?;
     let threads = usual.threads;
     let fit = if let Some(timing) = &asked.timing {
         let op = asked.over_provisioning.ok_or_else(|| {
@@ -171,6 +180,29 @@ pub(super) fn fit(asked: &LatencyArgs, usual: &Usual) -> Result<(), CliError> {
         return print_json(&fit);
     }
     print(&text)
+}
+
+/// Refuses queues that nothing waits in.
+fn check_queues(asked: &LatencyArgs, question: &LoadQuestion) -> Result<(), CliError> {
+    let LatencyArgs { queues, timing, .. } = asked;
+    let depth = question.queue_depth;
+    if *queues > 1 && depth < *queues {
+        return Err(CliError::usage(format!(
+            "--queues {queues} are more than --depth {depth} requests under way; give a depth of one for each at least"
+        )));
+    }
+    if *queues > 1 && !question.measured.loads.iter().any(|load| question.has_queues(load)) {
+        return Err(CliError::usage(format!(
+            "--queues {queues} are of use where the drive did not keep up with set_writes_per_s, and it did at all loads; \
+             leave it out"
+        )));
+    }
+    match timing.as_ref().and_then(|timing| timing.get("slots")) {
+        Some(slots) if *queues == 1 && slots != "0" => Err(CliError::usage(format!(
+            "slots={slots} of --timing are those of several queues; add --queues, or leave it out"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// All of it, as text.

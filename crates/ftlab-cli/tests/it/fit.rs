@@ -224,6 +224,15 @@ fn latencies_are_compared_with_a_timing() {
     assert!((of(saturated, "off").unwrap() - off).abs() < 1e-9, "{saturated}");
     assert!(saturated["off"]["read_mean"].is_null(), "{saturated}");
     assert!(light["predicted"].is_null(), "{light}");
+    // In two queues, of which the one that reads is served first.
+    let output = place.ftlab(&format!(
+        "fit --latency loads.csv --name A --reads 1000 --depth 32 --queues 2 --over-provisioning 15% \
+         --timing {timing},write-buffer=1MiB,slots=8 --json --quiet"
+    ));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let fit = output.json();
+    let saturated = &fit["loads"][1]["simulated"];
+    assert!((saturated["reads_per_second"].as_f64().unwrap() / 1000.0 - 1.0).abs() < 0.05, "{fit}");
     for part in [
         "THESE LATENCIES of A",
         "90,000",
@@ -298,6 +307,13 @@ fn what_a_fit_of_latencies_lacks_is_said() {
         ("--name B --reads 1000 --sequential 1GB", "needs --random N or --over-provisioning SHARE"),
         (&format!("{all} --timing slc"), "needs --over-provisioning SHARE"),
         (&format!("{all} --timing slc --over-provisioning 9%"), "add unit=request to --timing"),
+        (&format!("{all} --sequential 1GB --queues 33"), "more than --depth 32 requests under way"),
+        ("--name B --reads 1000 --depth 8 --queues 2", "and it did at all loads"),
+        ("--name B --reads 1000 --queues 2", "--depth"),
+        (
+            &format!("{all} --timing slc:unit=request,slots=8 --over-provisioning 9%"),
+            "slots=8 of --timing are those of several queues",
+        ),
         ("--name A --reads 0", "--reads"),
         ("--logical 1GB", "cannot be used with"),
         ("--figure a.svg", "cannot be used with"),

@@ -47,7 +47,7 @@ pub struct LoadRow {
     pub predicted_off: Option<Off>,
 }
 
-/// Simulated over measured, less one; none of what was not measured.
+/// Simulated over measured, less one; none of what was not measured, and -1 if no such request ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Off {
     /// Writes a second.
@@ -86,7 +86,7 @@ pub struct Accuracy {
 impl Off {
     pub(super) fn of(simulated: &SimulatedLoad, measured: &MeasuredLoad) -> Self {
         let off = |of: fn(&LatencyTimes) -> Option<f64>| {
-            Some(of(&simulated.reads)? / of(&measured.reads)? - 1.0)
+            Some(of(&simulated.reads).unwrap_or(0.0) / of(&measured.reads)? - 1.0)
         };
         let rate =
             |simulated: f64, measured: f64| (measured > 0.0).then_some(simulated / measured - 1.0);

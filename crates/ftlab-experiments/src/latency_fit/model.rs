@@ -25,6 +25,11 @@ const GRADUAL: &str = "gradual:from=0.04";
 /// What changes continuously: over-provisioning, and microseconds of a read, a slice, a suspension and a transfer.
 pub(super) const NUMBERS: usize = 5;
 
+/// Requests that a drive takes at once from the queues of the host, how it takes them, and where the search begins.
+const SLOTS: [u32; 3] = [64, 128, 256];
+const TAKEN: [&str; 2] = ["equal", "oldest"];
+const FIRST_SLOTS: (u32, &str) = (256, "equal");
+
 /// Least and most of each.
 const RANGES: [(f64, f64); NUMBERS] =
     [(0.04, 1.0), (5.0, 300.0), (5.0, 3000.0), (1.0, 1000.0), (0.5, 20.0)];
@@ -52,11 +57,15 @@ pub(super) struct Model {
     pub(super) gc_priority: &'static str,
     pub(super) when_full: &'static str,
     pub(super) is_gradual: bool,
+    /// Requests that it takes at once from the queues of the host, and how it takes them; none if there is one queue, or
+    /// it takes all.
+    pub(super) slots: Option<(u32, &'static str)>,
 }
 
 impl Model {
     /// Where the search begins, by the measured loads: the one whose reads take the least time is the lightest.
-    pub(super) fn first(known: &DataSheet, loads: &[&MeasuredLoad]) -> Self {
+    /// With several queues of the host, it takes a part of what is in them.
+    pub(super) fn first(known: &DataSheet, loads: &[&MeasuredLoad], has_queues: bool) -> Self {
         let transfer_us = 5.0;
         let of = |load: &&MeasuredLoad| load.reads.usual().unwrap_or(f64::INFINITY);
         let lightest = loads.iter().min_by(|a, b| of(a).total_cmp(&of(b)));
@@ -77,12 +86,13 @@ impl Model {
             gc_priority: "same",
             when_full: "first",
             is_gradual: true,
+            slots: has_queues.then_some(FIRST_SLOTS),
         }
         .within()
     }
 
-    /// Those that differ in one choice.
-    pub(super) fn others(&self) -> Vec<Self> {
+    /// Those that differ in one choice. Slots are one of several queues.
+    pub(super) fn others(&self, has_queues: bool) -> Vec<Self> {
         let mut others = Vec::new();
         for luns in [self.luns / 2, self.luns * 2] {
             if (4..=64).contains(&luns) {
@@ -96,6 +106,10 @@ impl Model {
             others.push(Self { when_full, ..self.clone() });
         }
         others.push(Self { is_gradual: !self.is_gradual, ..self.clone() });
+        if has_queues {
+            let some = SLOTS.into_iter().flat_map(|slots| TAKEN.map(|how| Some((slots, how))));
+            others.extend(some.chain([None]).map(|slots| Self { slots, ..self.clone() }));
+        }
         others.retain(|other| other != self);
         others
     }
@@ -123,11 +137,14 @@ impl Model {
         // Transfers hold the LUN, too.
         let word_line_us = f64::from(self.luns) * AT_ONCE / known.sequential * 1e6;
         let program_us = ((word_line_us - TRANSFERS * transfer_us) / 3.0).max(1.0);
+        let taken = self.slots.map_or_else(String::new, |(slots, how)| {
+            format!(",slots={},weights={how}", (slots / parts).max(1))
+        });
         let timing = format!(
             "tlc:unit=request,channels={channels},luns={},page-types=one-shot,planes=2,flash-page=16KiB,\
              read-us={read_us},program-us={program_us:.1}/{program_us:.1}/{program_us:.1},transfer-us={transfer_us},\
              erase-us=0,command-us={:.1},priority=read-first,gc-priority={},suspend=both,suspend-us={suspend_us},\
-             suspend-slice-us={slice_us},write-buffer={}KiB,reads-when-full={}",
+             suspend-slice-us={slice_us},write-buffer={}KiB,reads-when-full={}{taken}",
             luns / channels,
             (self.write_us - transfer_us).max(0.0),
             self.gc_priority,

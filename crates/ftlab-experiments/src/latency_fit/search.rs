@@ -114,12 +114,13 @@ impl Search<'_> {
         let is_saturated = loads.iter().any(|load| self.loads[*load].is_saturated());
         let of_sheet = (measured..self.loads.len()).filter(|_| !is_saturated);
         let loads: &[usize] = &loads.iter().copied().chain(of_sheet).collect::<Vec<_>>();
-        let first = Model::first(&self.known, &of_loads);
+        let first = Model::first(&self.known, &of_loads, self.question.queues > 1);
         let held = first.numbers;
         let first = self.try_all(&[first], &held, loads)?.remove(0);
         let mut best = self.least_squares(first, &held, loads, STEPS[0])?;
         for _ in 0..ROUNDS {
-            let mut others = self.try_all(&best.model.others(), &held, loads)?;
+            let mut others =
+                self.try_all(&best.model.others(self.question.queues > 1), &held, loads)?;
             others.sort_by(|a, b| a.squares.total_cmp(&b.squares));
             others.retain(|other| other.squares < FOLLOWED * best.squares);
             others.truncate(2);
@@ -237,6 +238,10 @@ impl Search<'_> {
 
     /// A drive at a load, simulated once.
     fn simulated(&self, model: &Model, load: usize) -> Result<SimulatedLoad, ExperimentsError> {
+        // Where nobody waits for a slot, drives that differ in that are one.
+        let has_queues = self.question.has_queues(&self.loads[load]);
+        let slots = model.slots.filter(|_| has_queues);
+        let model = Model { slots, ..model.clone() };
         let parts = model.parts().min(self.question.parts_most(&self.loads[load]));
         let drive = model.drive(&self.known, parts).map_err(SimError::from)?;
         let key = (format!("{} {} {}", drive.timing, drive.op_ratio, drive.gc), load);
@@ -268,10 +273,13 @@ fn residuals(simulated: &SimulatedLoad, measured: &MeasuredLoad) -> Vec<f64> {
     let known = pairs.into_iter().zip(WEIGHTS);
     known
         .map(|((simulated, measured), weight)| {
-            let ratio = simulated.zip(measured);
-            let ratio = ratio.filter(|(simulated, measured)| *simulated > 0.0 && *measured > 0.0);
-            let bounded = |ratio: f64| ratio.ln() / (1.0 + (ratio.ln() / BOUND).powi(2)).sqrt();
-            ratio.map_or(0.0, |(simulated, measured)| weight * bounded(simulated / measured))
+            let Some(measured) = measured.filter(|measured| *measured > 0.0) else { return 0.0 };
+            // Requests that never end are as far off as can be.
+            let Some(simulated) = simulated.filter(|simulated| *simulated > 0.0) else {
+                return weight * BOUND;
+            };
+            let off = (simulated / measured).ln();
+            weight * off / (1.0 + (off / BOUND).powi(2)).sqrt()
         })
         .collect()
 }

@@ -6,7 +6,7 @@ use crate::load::with;
 use crate::parallel::{Stop, Until, when_it_fits};
 use ftlab_ftl::page::GcSchedule;
 use ftlab_host::{Timing, Unit};
-use ftlab_sim::result::{OperationTimes, ResponseSummary};
+use ftlab_sim::result::ResponseSummary;
 use ftlab_sim::{Experiment, Fill, Length, Logical, Physical, SimError, Workload};
 use ftlab_spec::{Share, Spec};
 use ftlab_trace::OpenOptions;
@@ -60,6 +60,9 @@ pub struct LoadQuestion {
     pub reads_per_second: f64,
     /// Requests under way when the drive does not keep up, of loads that do not say.
     pub queue_depth: u32,
+    /// Queues of the host at a load that the drive does not keep up with: each has an equal share of that depth. One of
+    /// them sends the reads, with as many writes, and its latencies were measured. If there is one, all are in it.
+    pub queues: u32,
     /// Reads that are simulated at each load, at least: the more, the surer are percentiles.
     pub reads: u32,
     /// Pages of each LUN that the host can address, on the small drives that are simulated.
@@ -98,8 +101,17 @@ impl LoadQuestion {
         self.simulate_part(drive, load, 1)
     }
 
+    /// Whether the host has several queues at this load, which are full.
+    pub fn has_queues(&self, load: &MeasuredLoad) -> bool {
+        self.queues > 1 && load.asked_per_second.is_some() && load.is_saturated()
+    }
+
     /// Into how many parts a load can be divided, as a power of two: in a closed loop each has as many requests under way.
+    /// How long a request waits for its turn is not that of a part.
     pub(super) fn parts_most(&self, load: &MeasuredLoad) -> u32 {
+        if self.has_queues(load) {
+            return 1;
+        }
         let depth = load.queue_depth.unwrap_or(self.queue_depth);
         let most = if load.is_closed() { depth / DEPTH_OF_PART } else { u32::MAX };
         1 << most.max(1).ilog2()
@@ -139,15 +151,27 @@ impl LoadQuestion {
         let settles = (READS_OF_WARMUP * by_read).min(1.0);
         let by_read = by_read.max((WRITES_OF_SHARE * by_read).min(WRITES)).clamp(0.0, WRITES_MOST);
         let count = f64::from(self.reads) * by_read;
-        let workload = format!("uniform:reads={share}");
+        let has_queues = self.has_queues(load);
+        let workload = if has_queues {
+            jobs(self.queues, depth, reads, self.seed)
+        } else {
+            format!("uniform:reads={share}")
+        };
         let workload = Workload::parse(&workload, OpenOptions::default())?;
+        let mut spec = with(&drive.timing, &arrivals);
+        if has_queues {
+            spec = with(&spec, &[("by", "tenant".to_owned())]);
+        } else {
+            // All are in one queue.
+            spec.arguments.retain(|(key, _)| key != "slots" && key != "weights");
+        }
         let at_once = timing.pages_at_once(PAGE_BYTES);
         let pages_per_block = pages_per_block(&timing);
         let mut experiment = Experiment {
             fill: Fill::Random,
             warmup_writes: (WARMUP * pages as f64 * settles) as u64,
             length: Length::Writes((count as u64).max(1)),
-            timing: Some(with_short_erases(with(&drive.timing, &arrivals), &timing, at_once)),
+            timing: Some(with_short_erases(spec, &timing, at_once)),
             seed: self.seed,
             threads: Some(1),
             ..Experiment::new(workload, vec!["1r-greedy".parse().map_err(SimError::from)?])
@@ -162,8 +186,13 @@ impl LoadQuestion {
         let mut result = prepared.run(&mut Until(&self.stop))?;
         let run = result.runs.remove(0);
         let requests = run.timing.and_then(|timing| timing.requests);
-        let operations = requests.map(|requests| requests.operations).unwrap_or_default();
-        let of = |name: &str| operations.get(name).map(times).unwrap_or_default();
+        let (operations, groups) =
+            requests.map(|requests| (requests.operations, requests.groups)).unwrap_or_default();
+        let of = |name: &str| {
+            let group = groups.iter().find(|group| group.name == READER && group.operation == name);
+            let of_all = operations.get(name).map(|of| &of.response_ns);
+            group.map(|group| &group.response_ns).or(of_all).map(times).unwrap_or_default()
+        };
         let per_second =
             |name: &str| operations.get(name).map_or(0.0, |of| of.per_second * f64::from(parts));
         Ok(SimulatedLoad {
@@ -193,8 +222,24 @@ fn with_short_erases(mut spec: Spec, timing: &Timing, at_once: u32) -> Spec {
     spec
 }
 
-fn times(of: &OperationTimes) -> LatencyTimes {
-    let ResponseSummary { mean, p50, p99, p99_9, .. } = of.response_ns;
+/// The job of the queue that reads.
+const READER: &str = "reader";
+
+/// Queues that are full of writes, and one that reads and writes so many pages a second.
+fn jobs(queues: u32, depth: u32, reads: f64, seed: u64) -> String {
+    let depth = (depth / queues).max(1);
+    let writers = (1..queues).map(|queue| format!(" --name=writer{queue} --rw=randwrite"));
+    let writers: Vec<String> = writers.collect();
+    format!(
+        "fio --filename=/dev/drive --ioengine=io_uring --bs=4k --norandommap --time_based --runtime=100000 \
+         --randseed={seed} --iodepth={depth}{} --name={READER} --rw=randrw --rwmixread=50 --rate_iops={}",
+        writers.concat(),
+        reads.round().max(1.0)
+    )
+}
+
+fn times(of: &ResponseSummary) -> LatencyTimes {
+    let ResponseSummary { mean, p50, p99, p99_9, .. } = *of;
     LatencyTimes {
         mean_us: Some(mean / 1e3),
         p50_us: Some(p50 as f64 / 1e3),

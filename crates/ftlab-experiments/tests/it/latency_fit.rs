@@ -2,7 +2,7 @@
 
 use ftlab_experiments::Stop;
 use ftlab_experiments::latency_fit::{
-    DataSheet, LoadDrive, LoadQuestion, MeasuredLoad, MeasuredLoads,
+    DataSheet, LoadDrive, LoadQuestion, MeasuredLoad, MeasuredLoads, SimulatedLoad,
 };
 use ftlab_spec::Spec;
 
@@ -13,6 +13,7 @@ fn question(loads: Vec<MeasuredLoad>) -> LoadQuestion {
         measured: MeasuredLoads { name: None, loads },
         reads_per_second: 5000.0,
         queue_depth: 64,
+        queues: 1,
         reads: 1000,
         pages_of_lun: 3072,
         leaves_out: false,
@@ -93,5 +94,37 @@ fn a_load_that_only_reads_takes_its_reads_alone() {
         let by_little = f64::from(queue_depth) / (mean_us / 1e6);
         assert!((done.reads_per_second / by_little - 1.0).abs() < 0.02, "{done:?}");
         assert!(done.writes_per_second < 0.01 * done.reads_per_second, "{done:?}");
+    }
+}
+
+#[test]
+fn reads_of_a_full_drive_wait_for_a_slot_as_writes_do() {
+    let load = MeasuredLoad {
+        asked_per_second: Some(200e3),
+        writes_per_second: 75e3,
+        ..MeasuredLoad::default()
+    };
+    let question = LoadQuestion { queue_depth: 224, queues: 7, ..question(Vec::new()) };
+    let [all, in_turn, oldest] = ["", ",slots=64", ",slots=64,weights=oldest"].map(|slots| {
+        let LoadDrive { timing, op_ratio, gc } = hidden(60.0, 150.0, 0.18);
+        let timing = format!("{timing}{slots}").parse().unwrap();
+        question.simulate(&LoadDrive { timing, op_ratio, gc }, &load).unwrap()
+    });
+    let median = |done: &SimulatedLoad| [done.reads.p50_us.unwrap(), done.writes.p50_us.unwrap()];
+    let under_way = |us: f64| all.writes_per_second * us / 1e6;
+    // Its own queue is never full: reads and writes wait their turn, and writes for what the drive has taken.
+    let [read, write] = median(&in_turn);
+    assert!(read > 1.5 * median(&all)[0], "{in_turn:?}");
+    assert!((0.9..1.5).contains(&(under_way(write - read) / 64.0)), "{in_turn:?}");
+    // In order, reads wait for all writes that came before, but for those that the drive has taken.
+    let [read, write] = median(&oldest);
+    assert!(read > median(&in_turn)[0] && read < write, "{oldest:?}");
+    let of_reader = 5000.0 * (read + write) / 1e6;
+    let waiting = 6.0 * 32.0 + of_reader - 64.0;
+    let rate = oldest.writes_per_second + oldest.reads_per_second;
+    assert!((0.9..1.15).contains(&(read * rate / 1e6 / waiting)), "{oldest:?}");
+    for done in [&in_turn, &oldest] {
+        assert!((done.writes_per_second / all.writes_per_second - 1.0).abs() < 0.03, "{done:?}");
+        assert!((done.reads_per_second / 5000.0 - 1.0).abs() < 0.1, "{done:?}");
     }
 }
