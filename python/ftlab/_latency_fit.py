@@ -110,8 +110,8 @@ def fit_latency(
     depth : int, optional
         Requests under way where the drive does not keep up, of loads that do not say.
     queues : int, optional
-        Queues of the host at such a load, which have equal shares of `depth`. One of them sends the reads, with as
-        many writes, and its latencies were measured.
+        Queues of the host at such a load, which have equal shares of `depth`. One of them sends the reads,
+        with as many writes, and its latencies were measured.
     random : int, optional
         Random writes of 4 KiB a second, as the data sheet has them.
     over_provisioning : str or float, optional
