@@ -1,6 +1,7 @@
 //! Hazard: blocks are judged by the rate at which they lose pages.
 
 mod evidence;
+mod ghosts;
 mod lifetimes;
 mod oracle_rate;
 mod pages;
@@ -12,5 +13,5 @@ mod score_board;
 mod sharing;
 
 pub use oracle_rate::OracleRate;
-pub use parameters::{Estimates, HazardParameters, KnownPages, RateParameters};
+pub use parameters::{Estimates, HazardParameters, KnownPages, RateParameters, RuleChoice};
 pub use policy::Hazard;

@@ -21,17 +21,22 @@
 //! to one scale, r, by how long pages of each kind lived. See `pages.rs`. A first write is expected to live for L, the
 //! logical pages in host writes, and goes to a stream of its own.
 //!
-//! With `pages=off` nothing is kept of single pages, and a page is what its block is. What the block lost makes the factor
-//! f = sqrt(h / rate). A page that is rewritten is expected to live for (f T + a) / 2, and the pages of a sequential run
-//! share the geometric mean over the run so far; all pages of a victim are expected to live for f (T + 2 a).
+//! What tells how long a page will live depends on the workload, so there are three rules. That of pages is the above.
+//! By that of blocks, a page that the host rewrites is what its block is: what the block lost makes the factor
+//! f = sqrt(h / rate), the page is expected to live for (f T + a) / 2, and the pages of a sequential run share the
+//! geometric mean over the run so far. By that of moves, pages that the host rewrites are first writes, and all pages of
+//! a victim are expected to live for f (T + 2 a). A drive of 65,536 pages or more has a ghost for each rule, and takes
+//! the rule of the best one: see `ghosts.rs`. A smaller one keeps to the rule of pages. With `pages=off` nothing is kept
+//! of single pages: what the host rewrites follows the rule of blocks, what is moved that of moves.
 //!
 //! ```text
 //! place_host(page):
 //!     a part of an epoch is over: end_part
 //!     the page holds no data yet: the stream of first writes
-//!     step = pages.rewritten, step_of(r (n T + a) / (n + 1))                      (pages.rs)
-//!         pages=off: rewrite_step of its block; if it is open, as it was up to a 16th of its age ago
-//!                    runs.expected(page, step), the mean over the page's run      (runs.rs)
+//!     rule of pages: step = pages.rewritten, step_of(r (n T + a) / (n + 1))       (pages.rs)
+//!     of blocks: step = rewrite_step of its block; if it is open, as it was up to a 16th of its age ago
+//!                runs.expected(page, step), the mean over the page's run          (runs.rs)
+//!     of moves: the stream of first writes
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
 //! select_victims:
@@ -43,7 +48,7 @@
 //!
 //! place_relocation(page):
 //!     step = pages.moved, step_of((T + a / n) / r)                                (pages.rs)
-//!         pages=off: step_of(f (T + 2 a)), once for all pages of a victim
+//!         rule of moves, or pages=off: step_of(f (T + 2 a)), once for all pages of a victim
 //!     the stream is sharing.stream_of(step)
 //!
 //! estimate(block):                                                               (evidence.rs)
@@ -53,7 +58,7 @@
 //!     rate: h_b = (lost + c) / (exposure + c / h), in turn the prior of what it lost lately, losses_of
 //!
 //! refresh(block), when it is sealed, and whenever 1/32 of its pages is lost:
-//!     pages=off: rewrite_step = step_of((f T + a) / 2)
+//!     rule of blocks: rewrite_step = step_of((f T + a) / 2)
 //!     score = (1 - u)^2 / (u rate)
 //!     kept score = score / (1 + the share of the part that has passed)           (score_board.rs)
 //!
@@ -61,6 +66,7 @@
 //!     the newer snapshot of parts becomes the older one, and the valid pages of all blocks the newer one
 //!     it is the last part of an epoch:
 //!         so do the snapshots of epochs
+//!         ghosts.best: the rule whose ghost moved least lately                   (ghosts.rs)
 //!         sharing.on_epoch: which lifetimes share a stream
 //!         r = root of (how many times T written pages lived / how many moved pages did)
 //!     refresh all sealed blocks; within an epoch those alone that lost pages in the last two parts
@@ -70,8 +76,8 @@
 //! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, or two fewer than there are spare
 //! blocks; `epoch` is the share of the logical pages that is written between snapshots, and an eighth of it between the
 //! others; `prior` is c per page of a block, where c' is half a page at least; `merge` is the weight of what open blocks cost when lifetimes are divided among streams;
-//! `pages=off` keeps nothing of single pages; `run` is how many pages of a run count then, at most: 0 is no limit, and 1
-//! if pages are known. `estimates=fresh` scores all blocks for every victim, and estimates a block for every page
+//! `pages=off` keeps nothing of single pages; `rule` is what tells how long pages will live, and `best` leaves it to the
+//! ghosts; `run` is how many pages of a run count, at most: 0 is no limit. `estimates=fresh` scores all blocks for every victim, and estimates a block for every page
 //! of it that is rewritten. By default both are kept, and renewed when a block has lost a thirty-second of its
 //! pages, and at snapshots, or of an open block when a 16th of its age has passed; the blocks whose kept scores
 //! are highest are then compared by their present ones.
@@ -84,19 +90,23 @@
 
 use crate::Metadata;
 use crate::algorithms::hazard::evidence::{Evidence, Losses, Observed};
+use crate::algorithms::hazard::ghosts::Ghosts;
 use crate::algorithms::hazard::lifetimes::Scale;
 use crate::algorithms::hazard::pages::Pages;
-use crate::algorithms::hazard::parameters::{Estimates, HazardParameters, KnownPages};
+use crate::algorithms::hazard::parameters::{
+    Estimates, HazardParameters, KnownPages, Rule, RuleChoice,
+};
 use crate::algorithms::hazard::rungs::{self, Rungs};
 use crate::algorithms::hazard::runs::Runs;
 use crate::algorithms::hazard::score_board::ScoreBoard;
 use crate::algorithms::hazard::sharing::Sharing;
-use crate::page::entry::{DriveShape, PolicyEntry};
-use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
+use crate::page::entry::{DriveShape, FitContext, PolicyEntry};
+use crate::page::policy::{HostWrite, Policy, Relocation, SampleBytes, Victims};
 use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
 use ftlab_flash::{BlockId, Lpn};
+use ftlab_spec::SpecError;
 
 /// Blocks with the highest kept score whose present scores are compared.
 const CANDIDATES: usize = 64;
@@ -106,6 +116,9 @@ const ROUNDS: usize = 8;
 
 /// Parts of an epoch, each with a snapshot.
 const PARTS: u32 = 8;
+
+/// Parts of a ghost's epoch: fewer than those of the drive, since scoring all blocks again is most of its work.
+const PARTS_OF_GHOSTS: u32 = 2;
 
 /// Rungs, and what is known of every block.
 pub struct Hazard {
@@ -118,18 +131,20 @@ pub struct Hazard {
     pages: Option<Pages>,
     board: ScoreBoard,
     estimates: Estimates,
-    /// Whether what is expected of pages that the host rewrites is kept for each block.
-    keeps_steps: bool,
     runs: Runs,
     sharing: Sharing,
+    rule: Rule,
+    /// Whether it chooses the rule, and those that try out which, if the drive is large enough.
+    chooses: bool,
+    ghosts: Option<Ghosts<Self>>,
     victim: Option<BlockId>,
     /// Where its pages go, unless each page is known.
     destination: Option<Destination>,
 }
 
 state!(
-    Hazard { evidence, pages, board, runs, sharing, victim, destination }
-    constant scale, first_step, rungs, estimates, keeps_steps
+    Hazard { evidence, pages, board, runs, sharing, rule, ghosts, victim, destination }
+    constant scale, first_step, rungs, estimates, chooses
 );
 
 /// Where all pages of a victim go.
@@ -209,24 +224,53 @@ impl PolicyEntry for Hazard {
     const NAME: &'static str = "hazard";
     const SUMMARY: &'static str = "lifetimes of pages from their past, rates of blocks from what they lost lately; least decline first";
     const SOURCE: &'static str = "ours";
-    const DECISIONS: u32 = 2;
+    const DECISIONS: u32 = 3;
+
+    fn fit(parameters: &mut HazardParameters, context: &FitContext) -> Result<(), SpecError> {
+        if parameters.pages == KnownPages::Off && parameters.rule == RuleChoice::Pages {
+            let expects = "best, blocks or moves where pages=off".into();
+            return Err(context.refuse("rule", &parameters.rule, expects));
+        }
+        Ok(())
+    }
 
     fn new(parameters: &HazardParameters, shape: DriveShape) -> Self {
+        Self::with_parts(parameters, PARTS, shape)
+    }
+}
+
+impl Hazard {
+    /// Those that try out the rules, if the drive is large enough.
+    pub(super) fn ghosts(parameters: &HazardParameters, shape: DriveShape) -> Option<Ghosts<Self>> {
+        Ghosts::new(shape, |rule, small| {
+            let rule = RuleChoice::always(rule);
+            let parameters = HazardParameters { rule, ..parameters.clone() };
+            Self::with_parts(&parameters, PARTS_OF_GHOSTS, small)
+        })
+    }
+
+    /// One whose epochs have that many parts.
+    pub(super) fn with_parts(parameters: &HazardParameters, parts: u32, shape: DriveShape) -> Self {
         let knows_pages = parameters.pages == KnownPages::On;
         let rungs = Rungs::new(parameters.rungs, knows_pages, shape);
-        let run = if parameters.run == 0 && knows_pages { 1 } else { parameters.run };
+        let rule = parameters.rule.first(knows_pages);
+        let chooses = parameters.rule == RuleChoice::Best && knows_pages;
         let scale = Scale::new(shape.logical_pages);
         let first_step = scale.step_of(shape.logical_pages as f32);
+        let mut sharing = Sharing::new(rungs, first_step, parameters, shape);
+        sharing.keep_first_writes(rule == Rule::Moves);
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
         let lowest = shape.logical_pages as f32 / 1_048_576.0;
         Self {
-            evidence: Evidence::new(parameters, PARTS, rungs.most + 1, scale, shape),
+            evidence: Evidence::new(parameters, parts, rungs.most + 1, scale, shape),
             pages: knows_pages.then(|| Pages::new(scale, shape)),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
-            keeps_steps: parameters.estimates == Estimates::Kept && !knows_pages,
-            runs: Runs::new(run),
-            sharing: Sharing::new(rungs, first_step, parameters, shape),
+            runs: Runs::new(parameters.run),
+            sharing,
+            rule,
+            chooses,
+            ghosts: if chooses { Self::ghosts(parameters, shape) } else { None },
             victim: None,
             destination: None,
             scale,
@@ -234,9 +278,7 @@ impl PolicyEntry for Hazard {
             rungs: rungs.most,
         }
     }
-}
 
-impl Hazard {
     #[inline]
     fn estimate(&self, block: BlockId, drive: &DriveState) -> Estimate {
         Estimate::new(self.evidence.of(block, drive), &self.evidence)
@@ -258,7 +300,7 @@ impl Hazard {
             return 0.0;
         }
         let estimate = self.estimate_sealed(block, drive);
-        if self.keeps_steps {
+        if self.keeps_steps() {
             self.evidence.set_rewrite_step(block, self.scale.step_of(estimate.rewritten()));
         }
         let score = estimate.score(drive);
@@ -280,8 +322,12 @@ impl Hazard {
         }
     }
 
-    /// Decides again which lifetimes share a stream.
+    /// Decides again what tells how long pages will live, and which lifetimes share a stream.
     fn end_epoch(&mut self, drive: &DriveState) {
+        if let Some(ghosts) = &mut self.ghosts {
+            self.rule = ghosts.best(self.rule);
+            self.sharing.keep_first_writes(self.rule == Rule::Moves);
+        }
         let (evidence, own) = (&self.evidence, self.streams_of_a_set());
         self.sharing.on_epoch(|set, stream| {
             evidence.open_block(StreamId((set * own) as u8 + stream.0), drive)
@@ -324,6 +370,38 @@ impl Hazard {
         (number, first)
     }
 
+    /// Whether what is expected of pages that the host rewrites is kept for each block.
+    #[inline]
+    fn keeps_steps(&self) -> bool {
+        self.estimates == Estimates::Kept && self.rule == Rule::Blocks
+    }
+
+    /// The host rewrites a page whose present version lies in `block`: the stream of a set that takes it, and the step of
+    /// the lifetime that is expected of it.
+    #[inline]
+    fn place_rewritten(
+        &mut self,
+        lpn: Lpn,
+        block: BlockId,
+        set: usize,
+        drive: &DriveState,
+    ) -> (StreamId, u8) {
+        let mut step = self.first_step;
+        if let Some(pages) = &mut self.pages {
+            step = pages.rewritten(lpn, self.evidence.age(block, drive));
+        }
+        match self.rule {
+            Rule::Pages => {}
+            Rule::Blocks => {
+                let kept = self.evidence.rewrite_step(block).filter(|_| self.keeps_steps());
+                let alone = kept.unwrap_or_else(|| self.judge(block, drive));
+                step = self.runs.expected(lpn, alone);
+            }
+            Rule::Moves => return (self.sharing.on_first_write(set), self.first_step),
+        }
+        (self.sharing.on_host_page(set, step), step)
+    }
+
     /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`, of which no such
     /// step is kept.
     #[inline(never)]
@@ -333,7 +411,7 @@ impl Hazard {
         }
         let estimate = self.estimate(block, drive);
         let step = self.scale.step_of(estimate.rewritten());
-        if self.keeps_steps {
+        if self.keeps_steps() {
             self.evidence.keep_for_open(block, step, estimate.observed.age, drive);
         }
         step
@@ -411,6 +489,9 @@ impl Policy for Hazard {
         if self.evidence.snapshot_is_due(drive) {
             self.take_snapshot(drive);
         }
+        if let Some(ghosts) = &mut self.ghosts {
+            ghosts.on_write(write.lpn);
+        }
         let (set, first) = self.open_set(write.set, drive);
         let (stream, step) = match drive.flash_page(write.lpn) {
             None => {
@@ -419,18 +500,7 @@ impl Policy for Hazard {
                 }
                 (self.sharing.on_first_write(set), self.first_step)
             }
-            Some(page) => {
-                let block = drive.block_of(page);
-                let alone = match (self.evidence.rewrite_step(block), &mut self.pages) {
-                    (Some(kept), _) => kept,
-                    (None, Some(pages)) => {
-                        pages.rewritten(write.lpn, self.evidence.age(block, drive))
-                    }
-                    (None, None) => self.judge(block, drive),
-                };
-                let step = self.runs.expected(write.lpn, alone);
-                (self.sharing.on_host_page(set, step), step)
-            }
+            Some(page) => self.place_rewritten(write.lpn, drive.block_of(page), set, drive),
         };
         self.evidence.on_page(StreamId(first.0 + stream.0), step, drive);
         stream
@@ -439,17 +509,22 @@ impl Policy for Hazard {
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
     fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
-        let (stream, on_drive, step) = match (self.destination, &mut self.pages) {
-            (Some(all), _) if all.victim == page.victim => (all.stream, all.on_drive(), all.step),
-            (_, Some(pages)) => {
+        let known = self
+            .pages
+            .as_mut()
+            .map(|pages| pages.moved(page.lpn, self.evidence.age_of_sealed(page.victim, drive)));
+        let (stream, on_drive, step) = match known {
+            Some(step) if self.rule != Rule::Moves => {
                 self.victim = Some(page.victim);
-                let step = pages.moved(page.lpn, self.evidence.age_of_sealed(page.victim, drive));
                 let (set, first) = self.open_set(page.set, drive);
                 let stream = self.sharing.on_moved_page(set, step);
                 (stream, StreamId(first.0 + stream.0), step)
             }
-            (_, None) => {
-                let all = self.go_to(page.victim, page.set, drive);
+            _ => {
+                let all = match self.destination {
+                    Some(all) if all.victim == page.victim => all,
+                    _ => self.go_to(page.victim, page.set, drive),
+                };
                 (all.stream, all.on_drive(), all.step)
             }
         };
@@ -507,16 +582,35 @@ impl Policy for Hazard {
         }
     }
 
+    fn on_trim(&mut self, lpn: Lpn, _drive: &DriveState) {
+        if let Some(ghosts) = &mut self.ghosts {
+            ghosts.on_trim(lpn);
+        }
+    }
+
     fn metadata(&self) -> Metadata {
         let pages = self.pages.as_ref().map_or(Metadata::NONE, |_| Pages::metadata());
-        Evidence::metadata() + Metadata::per_block(8) + pages
+        let ghosts = self.ghosts.as_ref().map_or(Metadata::NONE, Ghosts::metadata);
+        Evidence::metadata() + Metadata::per_block(8) + pages + ghosts
     }
 
     fn memory_bytes(&self) -> usize {
-        self.evidence.bytes() + self.board.bytes() + self.pages.as_ref().map_or(0, Pages::bytes)
+        let pages = self.pages.as_ref().map_or(0, Pages::bytes);
+        let ghosts = self.ghosts.as_ref().map_or(0, Ghosts::bytes);
+        self.evidence.bytes() + self.board.bytes() + pages + ghosts
+    }
+
+    fn sample_bytes(&self, logical_pages: u32) -> SampleBytes {
+        let ghosts = self.ghosts.as_ref();
+        if self.chooses {
+            Ghosts::sample_bytes(ghosts, logical_pages)
+        } else {
+            SampleBytes::default()
+        }
     }
 
     fn check(&self, _drive: &DriveState) -> Result<(), String> {
-        self.board.check()
+        self.board.check()?;
+        self.ghosts.as_ref().map_or(Ok(()), Ghosts::check)
     }
 }

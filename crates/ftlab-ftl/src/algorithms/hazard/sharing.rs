@@ -46,10 +46,12 @@ pub(super) struct Sharing {
     divisions: Vec<Division>,
     /// Pages that were moved, lately.
     moved: f32,
+    /// Whether first writes have a stream of their own, be they few.
+    keeps_first_writes: bool,
     plan: Plan,
 }
 
-state!(Sharing { divisions, moved } constant plan);
+state!(Sharing { divisions, moved, keeps_first_writes } constant plan);
 
 /// What lifetimes are divided among.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +94,7 @@ impl Sharing {
             first_class: class_of(first_step),
             block_cost: (parameters.merge / spare_blocks) as f32,
         };
-        Self { divisions: vec![Division::new(&plan)], moved: 0.0, plan }
+        Self { divisions: vec![Division::new(&plan)], moved: 0.0, keeps_first_writes: false, plan }
     }
 
     /// That of a set of open blocks.
@@ -145,13 +147,24 @@ impl Sharing {
         self.division(set).streams[class_of(step)]
     }
 
+    /// Whether first writes have a stream of their own from now on, be they few.
+    pub(super) fn keep_first_writes(&mut self, keeps: bool) {
+        self.keeps_first_writes = keeps;
+    }
+
+    /// What the stream of first writes has to be worth, and what each of the others.
+    fn stream_costs(&self) -> [f32; 2] {
+        let cost = self.plan.block_cost * self.moved;
+        [if self.keeps_first_writes { 0.0 } else { cost }, cost]
+    }
+
     /// An epoch has passed: decides again which classes share a stream. `open` tells what a stream of a set has
     /// open.
     pub(super) fn on_epoch(&mut self, open: impl Fn(usize, StreamId) -> Option<OpenBlock>) {
-        let stream_cost = self.plan.block_cost * self.moved;
+        let [first_cost, stream_cost] = self.stream_costs();
         for (set, division) in self.divisions.iter_mut().enumerate() {
             division.divide(&self.plan, stream_cost);
-            division.direct(&self.plan, stream_cost, |stream| open(set, stream));
+            division.direct(&self.plan, first_cost, |stream| open(set, stream));
             division.pages.iter_mut().for_each(|pages| *pages *= DECAY);
             division.first_writes *= DECAY;
         }
@@ -160,8 +173,8 @@ impl Sharing {
 
     /// A block of a set is full.
     pub(super) fn on_sealed(&mut self, set: usize, open: impl Fn(StreamId) -> Option<OpenBlock>) {
-        let (plan, stream_cost) = (self.plan, self.plan.block_cost * self.moved);
-        self.division(set).direct(&plan, stream_cost, open);
+        let (plan, [first_cost, _]) = (self.plan, self.stream_costs());
+        self.division(set).direct(&plan, first_cost, open);
     }
 }
 
@@ -236,12 +249,12 @@ impl Division {
     fn direct(
         &mut self,
         plan: &Plan,
-        stream_cost: f32,
+        first_cost: f32,
         open: impl Fn(StreamId) -> Option<OpenBlock>,
     ) {
         let rungs = plan.rungs.most;
         let first_writes = StreamId(rungs as u8);
-        let shares_first = self.first_writes < stream_cost;
+        let shares_first = self.first_writes < first_cost;
         let mut is_free = [false; RUNGS_MAX];
         // Leader -> the stream whose open block is the fullest, and its room.
         let mut fullest: [Option<(StreamId, u32)>; CLASSES] = [None; CLASSES];

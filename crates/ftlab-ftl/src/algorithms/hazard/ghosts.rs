@@ -1,0 +1,350 @@
+//! Ghosts: small drives without data, which try out what the drive could do.
+//!
+//! Which past tells how long a page will live depends on the workload, and nothing that a drive sees of itself tells
+//! what it would have moved by another [`Rule`]. So each rule has a ghost: a drive with the same over-provisioning, for a
+//! sample of the pages, that takes the host's writes and trims of these. At the end of every epoch the drive takes the
+//! rule whose ghost has moved the fewest pages lately.
+//!
+//! Caches have had ghosts for long, and chosen by sets that duel (Qureshi et al., ISCA 2007). Sets of a drive cannot
+//! duel, since its pages share blocks.
+
+use crate::algorithms::hazard::parameters::Rule;
+use crate::page::entry::{DriveShape, Hinted};
+use crate::page::policy::SampleBytes;
+use crate::page::{DriveConfig, PageMapped, Resume};
+use crate::state::state;
+use crate::{Archive, Ftl, Metadata, State, StateError, bits_for};
+use ftlab_flash::{BlockId, Geometry, Lpn, NoPayload};
+
+/// A ghost has at least as many pages, unless these are more than one in 2^`PART_BITS_MIN`. Half of them are too few.
+const PAGES: u32 = 1 << 14;
+
+/// A sample is an eighth of the drive at most.
+const PART_BITS_MIN: u32 = 3;
+
+/// Pages of a ghost's block, at least.
+const BLOCK_PAGES_MIN: u32 = 16;
+
+/// Host writes that the ghosts take at once.
+const WAITING: usize = 256;
+
+/// What is left of a count after an epoch.
+const DECAY: f32 = 0.97;
+
+/// By how much another rule has to be better.
+const MARGIN: f32 = 0.02;
+
+/// What is moved for a page of the host counts as so much more, so that nothing is not infinitely better than little.
+const NEXT_TO_NOTHING: f32 = 0.003;
+
+/// The page size of drives that hold nothing.
+const PAGE_BYTES: u32 = 4096;
+
+/// Bytes of memory that all ghosts take for a page of one.
+const BYTES_PER_PAGE: usize = 42;
+
+/// The pages that are sampled: one of 2^`bits` neighbours each, so that what is written in sequence stays a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sample {
+    bits: u32,
+    pages: u32,
+}
+
+/// A small drive, and how it does.
+struct Ghost<P> {
+    rule: Rule,
+    blocks: u32,
+    ftl: Box<PageMapped<P, NoPayload, ()>>,
+    /// Pages that it moved, and that the host wrote, at the end of the last epoch.
+    counted: (u64, u64),
+    /// How many lately, the older ones counting less.
+    moved: f32,
+    written: f32,
+}
+
+/// One ghost for each rule.
+pub(super) struct Ghosts<P> {
+    sample: Sample,
+    by_rule: [Ghost<P>; Rule::ALL.len()],
+    /// Pages that the host wrote, and the ghosts did not take yet.
+    waiting: Vec<Lpn>,
+}
+
+state!([P: Hinted] Ghosts<P> { by_rule, waiting } constant sample);
+
+impl Sample {
+    /// None of a drive that is too small for one.
+    fn new(logical_pages: u32) -> Option<Self> {
+        let bits = (logical_pages / PAGES).checked_ilog2().unwrap_or(0).max(PART_BITS_MIN);
+        let pages = logical_pages >> bits;
+        (pages >= PAGES / 2).then_some(Self { bits, pages })
+    }
+
+    /// The ghosts' page for `lpn`, if it is sampled.
+    #[inline]
+    fn page_of(self, lpn: Lpn) -> Option<Lpn> {
+        let neighbours = lpn.0 >> self.bits;
+        // Which of them, drawn by multiplicative hashing.
+        let chosen = neighbours.wrapping_mul(0x9E37_79B1) >> (u32::BITS - self.bits);
+        let is_chosen = lpn.0 & ((1 << self.bits) - 1) == chosen;
+        (is_chosen && neighbours < self.pages).then_some(Lpn(neighbours))
+    }
+
+    /// A drive for the sample with as much over-provisioning, and as many blocks if these are not too small.
+    fn shape(self, drive: DriveShape) -> DriveShape {
+        let pages_per_block = (drive.pages_per_block >> self.bits).max(BLOCK_PAGES_MIN);
+        let pages_per_block = pages_per_block.min(drive.pages_per_block);
+        let flash_pages = u64::from(drive.blocks) * u64::from(drive.pages_per_block);
+        let flash_pages = flash_pages >> self.bits;
+        let blocks = flash_pages.div_ceil(pages_per_block.into()) as u32;
+        DriveShape { blocks, pages_per_block, logical_pages: self.pages, ..drive }
+    }
+}
+
+impl<P: Hinted> Ghost<P> {
+    fn new(rule: Rule, policy: P, shape: DriveShape) -> Option<Self> {
+        let geometry = Geometry::new(shape.blocks, shape.pages_per_block, PAGE_BYTES).ok()?;
+        let config = DriveConfig::new(geometry, shape.logical_pages, shape.reserve_blocks);
+        let ftl = PageMapped::new(policy, config, NoPayload, ()).ok()?;
+        Some(Self {
+            rule,
+            blocks: shape.blocks,
+            ftl: Box::new(ftl),
+            counted: (0, 0),
+            moved: 0.0,
+            written: 0.0,
+        })
+    }
+
+    /// Pages moved lately for each that the host wrote.
+    fn cost(&self) -> f32 {
+        self.moved / self.written.max(1.0) + NEXT_TO_NOTHING
+    }
+
+    fn end_epoch(&mut self) {
+        let counters = self.ftl.counters();
+        let (moved, written) = (counters.relocations(), counters.host_writes);
+        self.moved = DECAY * self.moved + (moved - self.counted.0) as f32;
+        self.written = DECAY * self.written + (written - self.counted.1) as f32;
+        self.counted = (moved, written);
+    }
+}
+
+impl<P: Hinted> State for Ghost<P> {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        let Self { rule: _, blocks: _, ftl, counted, moved, written } = self;
+        ftl.transfer(archive)?;
+        let mut mapping = ftl.drive().mapping().to_vec();
+        mapping.transfer(archive)?;
+        ftl.set_mapping(Lpn(0), &mapping)?;
+        counted.transfer(archive)?;
+        moved.transfer(archive)?;
+        written.transfer(archive)
+    }
+}
+
+impl<P: Hinted> Ghosts<P> {
+    /// Those of a drive, unless it is too small for a sample; `make` makes the policy of one.
+    pub(super) fn new(shape: DriveShape, make: impl Fn(Rule, DriveShape) -> P) -> Option<Self> {
+        let sample = Sample::new(shape.logical_pages)?;
+        let small = sample.shape(shape);
+        let [a, b, c] = Rule::ALL.map(|rule| Ghost::new(rule, make(rule, small), small));
+        Some(Self { sample, by_rule: [a?, b?, c?], waiting: Vec::with_capacity(WAITING) })
+    }
+
+    /// The host writes a page.
+    #[inline]
+    pub(super) fn on_write(&mut self, lpn: Lpn) {
+        if let Some(page) = self.sample.page_of(lpn) {
+            self.add(page);
+        }
+    }
+
+    #[inline(never)]
+    fn add(&mut self, page: Lpn) {
+        self.waiting.push(page);
+        if self.waiting.len() == WAITING {
+            self.catch_up();
+        }
+    }
+
+    /// The host trims a page.
+    pub(super) fn on_trim(&mut self, lpn: Lpn) {
+        let Some(page) = self.sample.page_of(lpn) else { return };
+        self.catch_up();
+        self.by_rule.iter_mut().for_each(|ghost| ghost.ftl.trim_page(page));
+    }
+
+    /// The ghosts take what waits.
+    fn catch_up(&mut self) {
+        for ghost in &mut self.by_rule {
+            let written = ghost.ftl.write_pages(&self.waiting);
+            debug_assert!(written.is_ok(), "what holds nothing does not fail: {written:?}");
+        }
+        self.waiting.clear();
+    }
+
+    /// An epoch has passed: the best rule lately; that of the drive, unless another one is clearly better.
+    pub(super) fn best(&mut self, present: Rule) -> Rule {
+        self.catch_up();
+        self.by_rule.iter_mut().for_each(Ghost::end_epoch);
+        let limit = (1.0 - MARGIN) * self.by_rule[present as usize].cost();
+        let best = self.by_rule.iter().min_by(|a, b| a.cost().total_cmp(&b.cost()));
+        best.filter(|best| best.cost() < limit).map_or(present, |best| best.rule)
+    }
+
+    /// Their tables: the place of each page, which flash pages are valid, and what their policies remember.
+    pub(super) fn metadata(&self) -> Metadata {
+        let of = |ghost: &Ghost<P>| {
+            let drive = ghost.ftl.drive();
+            let (pages, flash_pages) = (drive.logical_pages(), drive.all_pages());
+            let map_bits = u64::from(pages) * u64::from(bits_for(flash_pages));
+            let bits = map_bits + u64::from(flash_pages);
+            bits.div_ceil(8) + ghost.ftl.metadata().total_bytes(pages, ghost.blocks)
+        };
+        Metadata::fixed(self.by_rule.iter().map(of).sum())
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let of = |ghost: &Ghost<P>| {
+            let bytes = ghost.ftl.memory_bytes();
+            bytes.drive + bytes.policy + size_of::<BlockId>() * ghost.blocks as usize
+        };
+        self.by_rule.iter().map(of).sum::<usize>() + size_of::<Lpn>() * WAITING
+    }
+
+    /// Bytes that they take here, if there are any, and on a drive of `logical_pages`.
+    pub(super) fn sample_bytes(here: Option<&Self>, logical_pages: u32) -> SampleBytes {
+        let most =
+            Sample::new(logical_pages).map_or(0, |sample| BYTES_PER_PAGE * sample.pages as usize);
+        SampleBytes { here: here.map_or(0, Self::bytes), most }
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.by_rule
+            .iter()
+            .try_for_each(|ghost| ghost.ftl.check().map_err(|broken| broken.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::hazard::parameters::{HazardParameters, KnownPages, RuleChoice};
+    use crate::algorithms::hazard::policy::Hazard;
+    use crate::page::entry::PolicyEntry;
+    use crate::page::policy::Policy;
+    use crate::{Restored, Saved};
+
+    const SHAPE: DriveShape = DriveShape {
+        blocks: 1100,
+        pages_per_block: 256,
+        logical_pages: 1 << 18,
+        reserve_blocks: 4,
+    };
+
+    #[test]
+    fn a_sample_has_one_of_neighbouring_pages_in_their_order() {
+        assert_eq!(Sample::new(65_535), None);
+        for (logical_pages, bits) in [(65_536, 3), (131_072, 3), (262_144, 4), (1 << 31, 17)] {
+            let sample = Sample::new(logical_pages).unwrap();
+            assert_eq!(sample, Sample { bits, pages: logical_pages >> bits });
+            assert!((8192..32_768).contains(&sample.pages));
+        }
+        let sample = Sample::new(300_001).unwrap();
+        let taken: Vec<_> = (0..300_001).filter_map(|page| sample.page_of(Lpn(page))).collect();
+        assert_eq!(taken, (0..sample.pages).map(Lpn).collect::<Vec<_>>());
+        let places: Vec<_> = (0..160).filter(|&page| sample.page_of(Lpn(page)).is_some()).collect();
+        let within: std::collections::BTreeSet<_> = places.iter().map(|page| page % 16).collect();
+        assert!(within.len() > 5, "not the same of all: {within:?}");
+    }
+
+    #[test]
+    fn a_ghost_has_the_shape_of_the_drive() {
+        let sample = Sample::new(SHAPE.logical_pages).unwrap();
+        let small = sample.shape(SHAPE);
+        assert_eq!((small.blocks, small.pages_per_block, small.logical_pages), (1100, 16, 1 << 14));
+        assert_eq!(small.spare_blocks(), SHAPE.spare_blocks());
+        let few = DriveShape { blocks: 4400, pages_per_block: 64, ..SHAPE };
+        let small = sample.shape(few);
+        assert_eq!((small.blocks, small.pages_per_block), (1100, 16));
+    }
+
+    #[test]
+    fn the_drive_takes_the_rule_that_moves_least_and_what_was_once_good_is_forgotten() {
+        let mut ghosts = Hazard::ghosts(&HazardParameters::default(), SHAPE).unwrap();
+        let mut count = |moved: [f32; 3], present| {
+            for (ghost, moved) in ghosts.by_rule.iter_mut().zip(moved) {
+                (ghost.moved, ghost.written) = (moved, 1000.0);
+            }
+            ghosts.best(present)
+        };
+        assert_eq!(count([500.0, 400.0, 450.0], Rule::Pages), Rule::Blocks);
+        assert_eq!(count([500.0, 450.0, 400.0], Rule::Pages), Rule::Moves);
+        assert_eq!(count([500.0, 495.0, 600.0], Rule::Pages), Rule::Pages, "not clearly better");
+        assert_eq!(count([500.0, 495.0, 600.0], Rule::Blocks), Rule::Blocks);
+        assert_eq!(count([0.0, 0.0, 0.0], Rule::Moves), Rule::Moves);
+    }
+
+    #[test]
+    fn a_drive_with_ghosts_continues_as_if_it_had_not_been_saved() {
+        let shape = DriveShape {
+            blocks: 1140,
+            pages_per_block: 64,
+            logical_pages: 1 << 16,
+            reserve_blocks: 4,
+        };
+        let build = || {
+            let geometry = Geometry::new(shape.blocks, shape.pages_per_block, 4096).unwrap();
+            let config = DriveConfig::new(geometry, shape.logical_pages, shape.reserve_blocks);
+            let policy = Hazard::new(&HazardParameters::default(), shape);
+            PageMapped::new(policy, config, NoPayload, ()).unwrap()
+        };
+        // Addresses that are drawn without regard to when they were written: nothing is known of rewritten pages.
+        let mut drawn = 1_u32;
+        let mut write = |ftls: &mut [PageMapped<Hazard, NoPayload, ()>], pages| {
+            for _ in 0..pages {
+                drawn = drawn.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let page = Lpn(drawn >> 16);
+                for ftl in &mut *ftls {
+                    if drawn & 0xF000 == 0 {
+                        ftl.trim_page(page);
+                    } else {
+                        ftl.write_pages(&[page]).unwrap();
+                    }
+                }
+            }
+        };
+        let saved = |ftl: &mut PageMapped<Hazard, NoPayload, ()>| {
+            let mut bytes = Saved::default();
+            ftl.transfer(&mut bytes).unwrap();
+            bytes
+        };
+        let mut first = [build()];
+        write(&mut first, 4 << 16);
+        let [mut first] = first;
+        let bytes = saved(&mut first);
+        let mut again = build();
+        again.transfer(&mut Restored::new(&bytes.0)).unwrap();
+        again.set_mapping(Lpn(0), first.drive().mapping()).unwrap();
+        assert_eq!(saved(&mut again), bytes);
+        let mut both = [first, again];
+        write(&mut both, 1 << 16);
+        let [first, again] = &mut both;
+        assert_eq!(saved(first), saved(again));
+        first.check().unwrap();
+    }
+
+    #[test]
+    fn there_are_none_on_small_drives_nor_where_a_rule_is_given() {
+        let small = DriveShape { blocks: 300, logical_pages: 65_535, ..SHAPE };
+        assert!(Hazard::ghosts(&HazardParameters::default(), small).is_none());
+        let given = HazardParameters { rule: RuleChoice::Moves, ..HazardParameters::default() };
+        assert_eq!(Hazard::new(&given, SHAPE).sample_bytes(SHAPE.logical_pages).here, 0);
+        let off = HazardParameters { pages: KnownPages::Off, ..HazardParameters::default() };
+        assert_eq!(Hazard::new(&off, SHAPE).sample_bytes(SHAPE.logical_pages).here, 0);
+        let all =
+            Hazard::new(&HazardParameters::default(), SHAPE).sample_bytes(SHAPE.logical_pages);
+        assert!(all.here.abs_diff(all.most) < all.most / 10, "{all:?}");
+    }
+}
