@@ -25,6 +25,9 @@ const PART_BITS_MIN: u32 = 3;
 /// Pages of a ghost's block, at least.
 const BLOCK_PAGES_MIN: u32 = 16;
 
+/// As many spare blocks are enough for a ghost: its blocks may be larger.
+const SPARE_BLOCKS_ENOUGH: u32 = 64;
+
 /// Host writes that the ghosts take at once.
 const WAITING: usize = 256;
 
@@ -90,13 +93,18 @@ impl Sample {
         (is_chosen && neighbours < self.pages).then_some(Lpn(neighbours))
     }
 
-    /// A drive for the sample with as much over-provisioning, and as many blocks if these are not too small.
+    /// A drive for the sample with as much over-provisioning. It has as many blocks, unless these are too small, or more
+    /// than are needed: the fewer they are, the sooner it is done with them.
     fn shape(self, drive: DriveShape) -> DriveShape {
-        let pages_per_block = (drive.pages_per_block >> self.bits).max(BLOCK_PAGES_MIN);
-        let pages_per_block = pages_per_block.min(drive.pages_per_block);
         let flash_pages = u64::from(drive.blocks) * u64::from(drive.pages_per_block);
-        let flash_pages = flash_pages >> self.bits;
-        let blocks = flash_pages.div_ceil(pages_per_block.into()) as u32;
+        let flash_pages = (flash_pages >> self.bits) as u32;
+        let spare_pages = flash_pages.saturating_sub(self.pages);
+        let mut pages_per_block = (drive.pages_per_block >> self.bits).max(BLOCK_PAGES_MIN);
+        while spare_pages / (2 * pages_per_block) >= SPARE_BLOCKS_ENOUGH {
+            pages_per_block *= 2;
+        }
+        let pages_per_block = pages_per_block.min(drive.pages_per_block);
+        let blocks = flash_pages.div_ceil(pages_per_block);
         DriveShape { blocks, pages_per_block, logical_pages: self.pages, ..drive }
     }
 }

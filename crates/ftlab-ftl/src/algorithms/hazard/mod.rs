@@ -7,6 +7,7 @@ mod oracle_rate;
 mod pages;
 mod parameters;
 mod policy;
+mod regularity;
 mod rungs;
 mod runs;
 mod score_board;

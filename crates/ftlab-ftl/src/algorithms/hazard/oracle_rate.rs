@@ -126,7 +126,7 @@ impl OracleRate {
     fn divide(&mut self, drive: &DriveState) {
         self.next_epoch = drive.write_clock() + self.epoch_writes;
         let open: Vec<_> = self.open_blocks(drive);
-        self.sharing.on_epoch(|_, stream| *open.get(stream.index())?);
+        self.sharing.on_epoch(false, |_, stream| *open.get(stream.index())?);
     }
 
     fn open_blocks(&self, drive: &DriveState) -> Vec<Option<OpenBlock>> {

@@ -8,9 +8,10 @@
 //!
 //! Pages that the host wrote and pages that were moved may live longer or shorter than that. It is counted how long
 //! those of each kind did, by what was expected, and lifetimes of the two kinds are brought to one scale before they are
-//! placed.
+//! placed. Of a sample of pages that the host wrote it is counted as well how regular their lives are.
 
 use crate::algorithms::hazard::lifetimes::{FINE_STEP_BITS, Scale};
+use crate::algorithms::hazard::regularity::Regularity;
 use crate::page::entry::DriveShape;
 use crate::state::state;
 use crate::{Metadata, memory};
@@ -30,6 +31,9 @@ const PRIOR_PAGES: f32 = 10.0;
 
 /// The most that a page counts as having lived, in lifetimes as expected.
 const TIMES_MAX: f32 = 8.0;
+
+/// One page in 2^`SAMPLE_BITS` tells how regular lives are.
+const SAMPLE_BITS: u32 = 3;
 
 #[derive(Debug, Clone, Copy)]
 struct Known {
@@ -94,11 +98,13 @@ pub(super) struct Pages {
     /// Pages that the host wrote, and those that were moved.
     written: Lives,
     moved: Lives,
+    /// Of pages that the host wrote, and of which more is known than that they were written once.
+    regularity: Regularity,
     /// By how much the lifetimes of written pages are multiplied, and those of moved ones divided, when they are placed.
     factor: f32,
 }
 
-state!(Pages { known, written, moved, factor } constant scale, first_written);
+state!(Pages { known, written, moved, regularity, factor } constant scale, first_written);
 
 impl Pages {
     pub(super) fn new(scale: Scale, shape: DriveShape) -> Self {
@@ -109,6 +115,7 @@ impl Pages {
             first_written: Known { fine_step, lives: 1, was_moved: false }.pack(),
             written: Lives::default(),
             moved: Lives::default(),
+            regularity: Regularity::default(),
             factor: 1.0,
         }
     }
@@ -127,8 +134,7 @@ impl Pages {
     /// The host rewrites a page that has lived for `age` where it was: the step of a place for it.
     #[inline]
     pub(super) fn rewritten(&mut self, lpn: Lpn, age: f32) -> u8 {
-        let (lives, lifetime, kind) = self.end_stay(lpn, age);
-        kind.ended += 1.0;
+        let (lives, lifetime) = self.end_stay(lpn, age, true);
         let lifetime = (lives as f32 * lifetime + age) * ONE_BY[lives];
         let lives = (lives + 1).min(LIVES_MAX);
         let fine_step = self.scale.fine_step_of(lifetime);
@@ -139,22 +145,32 @@ impl Pages {
     /// A page is moved that has lived for `age` where it was: the step of a place for it.
     #[inline]
     pub(super) fn moved(&mut self, lpn: Lpn, age: f32) -> u8 {
-        let (lives, lifetime, _) = self.end_stay(lpn, age);
+        let (lives, lifetime) = self.end_stay(lpn, age, false);
         let lifetime = lifetime + age * ONE_BY[lives - 1];
         let fine_step = self.scale.fine_step_of(lifetime);
         self.known[lpn.index()] = Known { fine_step, lives, was_moved: true }.pack();
         self.scale.step_of(lifetime / self.factor)
     }
 
-    /// A page leaves the place where it has lived for `age`: the lives that its lifetime rests on, the lifetime that was
-    /// expected of it there, and the kind of pages among which it counts.
+    /// A page leaves the place where it has lived for `age`, since the host rewrites it or it is moved: the lives that its
+    /// lifetime rests on, and the lifetime that was expected of it there.
     #[inline]
-    fn end_stay(&mut self, lpn: Lpn, age: f32) -> (usize, f32, &mut Lives) {
+    fn end_stay(&mut self, lpn: Lpn, age: f32, has_ended: bool) -> (usize, f32) {
         let Known { fine_step, lives, was_moved } = Known::unpack(self.known[lpn.index()]);
         let lifetime = self.scale.lifetime_of_fine(fine_step);
         let kind = if was_moved { &mut self.moved } else { &mut self.written };
-        kind.times += (age / lifetime).min(TIMES_MAX);
-        (lives, lifetime, kind)
+        let times = age / lifetime;
+        kind.times += times.min(TIMES_MAX);
+        kind.ended += if has_ended { 1.0 } else { 0.0 };
+        if lives > 1 && !was_moved && is_sampled(lpn) {
+            self.regularity.add(times, has_ended);
+        }
+        (lives, lifetime)
+    }
+
+    /// Whether pages die on time, rather than at random.
+    pub(super) fn are_regular(&self) -> bool {
+        self.regularity.is_high()
     }
 
     /// An epoch has passed: brings both kinds to one scale.
@@ -162,6 +178,7 @@ impl Pages {
         self.factor = (self.written.mean() / self.moved.mean()).sqrt();
         self.written.decay();
         self.moved.decay();
+        self.regularity.decay(DECAY);
     }
 
     /// A fine step, the number of lives and a bit for every page.
@@ -172,6 +189,12 @@ impl Pages {
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&self.known[..])
     }
+}
+
+/// Whether a page tells how regular lives are, drawn by multiplicative hashing.
+#[inline]
+fn is_sampled(lpn: Lpn) -> bool {
+    lpn.0.wrapping_mul(0x9E37_79B1) >> (u32::BITS - SAMPLE_BITS) == 0
 }
 
 #[cfg(test)]

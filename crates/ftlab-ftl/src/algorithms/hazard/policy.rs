@@ -67,7 +67,7 @@
 //!     it is the last part of an epoch:
 //!         so do the snapshots of epochs
 //!         ghosts.best: the rule whose ghost moved least lately                   (ghosts.rs)
-//!         sharing.on_epoch: which lifetimes share a stream
+//!         sharing.on_epoch: which lifetimes share a stream, pages.are_regular      (regularity.rs)
 //!         r = root of (how many times T written pages lived / how many moved pages did)
 //!     refresh all sealed blocks; within an epoch those alone that lost pages in the last two parts
 //! ```
@@ -118,7 +118,7 @@ const ROUNDS: usize = 8;
 const PARTS: u32 = 8;
 
 /// Parts of a ghost's epoch: fewer than those of the drive, since scoring all blocks again is most of its work.
-const PARTS_OF_GHOSTS: u32 = 2;
+const PARTS_OF_GHOSTS: u32 = 1;
 
 /// Rungs, and what is known of every block.
 pub struct Hazard {
@@ -224,7 +224,7 @@ impl PolicyEntry for Hazard {
     const NAME: &'static str = "hazard";
     const SUMMARY: &'static str = "lifetimes of pages from their past, rates of blocks from what they lost lately; least decline first";
     const SOURCE: &'static str = "ours";
-    const DECISIONS: u32 = 3;
+    const DECISIONS: u32 = 4;
 
     fn fit(parameters: &mut HazardParameters, context: &FitContext) -> Result<(), SpecError> {
         if parameters.pages == KnownPages::Off && parameters.rule == RuleChoice::Pages {
@@ -328,8 +328,9 @@ impl Hazard {
             self.rule = ghosts.best(self.rule);
             self.sharing.keep_first_writes(self.rule == Rule::Moves);
         }
+        let are_regular = self.pages.as_ref().is_some_and(Pages::are_regular);
         let (evidence, own) = (&self.evidence, self.streams_of_a_set());
-        self.sharing.on_epoch(|set, stream| {
+        self.sharing.on_epoch(are_regular, |set, stream| {
             evidence.open_block(StreamId((set * own) as u8 + stream.0), drive)
         });
         self.redirect();

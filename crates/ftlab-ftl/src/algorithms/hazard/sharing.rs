@@ -3,7 +3,7 @@
 //!
 //! Pages whose lifetimes spread by v square octaves around what is expected of their stream are each moved
 //! about v / (v + w) times more than pages apart, w being the spread of lifetimes that are drawn at one and
-//! the same rate: a difference below that hardly shows. An open block is half empty on average. Without
+//! the same rate, or a sixteenth of it where pages die on time: a difference below that hardly shows. An open block is half empty on average. Without
 //! it, spare space of S blocks grows by the share 1 / 2S, and about twice that share fewer pages are moved.
 //! So at every snapshot the classes are divided such that
 //!
@@ -28,6 +28,9 @@ const DECAY: f32 = 0.9;
 /// Square octaves by which lifetimes spread that are drawn at one rate: the variance of the logarithm of
 /// an exponential distribution, pi^2 / 6, divided by that of 2.
 const SPREAD_OF_ONE_RATE: f32 = 3.42;
+
+/// The same of lives that end on time: that of a Weibull distribution of shape 4 is a sixteenth of it.
+const SPREAD_IF_REGULAR: f32 = SPREAD_OF_ONE_RATE / 16.0;
 
 /// The share of all pages that is taken to be spread evenly over the classes, so that bounds lie between
 /// the lifetimes where there are none.
@@ -158,12 +161,17 @@ impl Sharing {
         [if self.keeps_first_writes { 0.0 } else { cost }, cost]
     }
 
-    /// An epoch has passed: decides again which classes share a stream. `open` tells what a stream of a set has
-    /// open.
-    pub(super) fn on_epoch(&mut self, open: impl Fn(usize, StreamId) -> Option<OpenBlock>) {
+    /// An epoch has passed: decides again which classes share a stream. Lives `are_regular`, or end at random; `open`
+    /// tells what a stream of a set has open.
+    pub(super) fn on_epoch(
+        &mut self,
+        are_regular: bool,
+        open: impl Fn(usize, StreamId) -> Option<OpenBlock>,
+    ) {
+        let spread = if are_regular { SPREAD_IF_REGULAR } else { SPREAD_OF_ONE_RATE };
         let [first_cost, stream_cost] = self.stream_costs();
         for (set, division) in self.divisions.iter_mut().enumerate() {
-            division.divide(&self.plan, stream_cost);
+            division.divide(&self.plan, stream_cost, spread);
             division.direct(&self.plan, first_cost, |stream| open(set, stream));
             division.pages.iter_mut().for_each(|pages| *pages *= DECAY);
             division.first_writes *= DECAY;
@@ -182,7 +190,7 @@ impl Division {
     /// Classes are divided evenly, as nothing is known yet.
     fn new(plan: &Plan) -> Self {
         let mut division = Self::empty();
-        division.divide(plan, 0.0);
+        division.divide(plan, 0.0, SPREAD_OF_ONE_RATE);
         division.direct(plan, 0.0, |_| None);
         division
     }
@@ -199,10 +207,10 @@ impl Division {
     }
 
     /// Divides the classes among streams, of which each costs `stream_cost`: the best ways to divide the lowest classes
-    /// among one stream, two, and so on, each from those among one stream fewer.
-    fn divide(&mut self, plan: &Plan, stream_cost: f32) {
+    /// among one stream, two, and so on, each from those among one stream fewer. Lives of one rate spread by `spread`.
+    fn divide(&mut self, plan: &Plan, stream_cost: f32, spread: f32) {
         let Rungs { most, fewest } = plan.rungs;
-        let costs = self.costs();
+        let costs = self.costs(spread);
         let mut least = [[f32::INFINITY; CLASSES + 1]; RUNGS_MAX];
         let mut begins = [[0_u32; CLASSES + 1]; RUNGS_MAX];
         least[0] = costs[0];
@@ -230,7 +238,7 @@ impl Division {
 
     /// First class and end -> how many more pages are moved if these classes share a stream; infinitely many if there
     /// are none.
-    fn costs(&self) -> [[f32; CLASSES + 1]; CLASSES] {
+    fn costs(&self, spread: f32) -> [[f32; CLASSES + 1]; CLASSES] {
         let even = EVEN_SHARE * self.pages.iter().sum::<f32>() / CLASSES as f32 + f32::MIN_POSITIVE;
         let mut costs = [[f32::INFINITY; CLASSES + 1]; CLASSES];
         // First class -> the classes from there on. Side by side, as none waits for another.
@@ -238,7 +246,7 @@ impl Division {
         for (class, pages) in self.pages.iter().enumerate() {
             for (range, costs) in ranges[..=class].iter_mut().zip(&mut costs) {
                 range.add(class as f32, pages + even);
-                costs[class + 1] = range.cost();
+                costs[class + 1] = range.cost(spread);
             }
         }
         costs
@@ -302,11 +310,11 @@ impl ClassRange {
         self.squares += pages * from_mean * (class - self.mean);
     }
 
-    /// How many more pages are moved if these share a stream.
+    /// How many more pages are moved if these share a stream, lives of one rate spreading by `of_one_rate`.
     #[inline]
-    fn cost(&self) -> f32 {
+    fn cost(&self, of_one_rate: f32) -> f32 {
         let spread = self.squares / self.pages * OCTAVES_PER_CLASS * OCTAVES_PER_CLASS;
-        self.pages * spread / (spread + SPREAD_OF_ONE_RATE)
+        self.pages * spread / (spread + of_one_rate)
     }
 }
 
@@ -329,6 +337,16 @@ mod tests {
 
     /// The first classes of the streams, after `host` pages of each of these classes and `moved` of the last.
     fn leaders(most: usize, classes: &[u8], host: u32, moved: u32) -> Vec<u8> {
+        leaders_of_lives(false, most, classes, host, moved)
+    }
+
+    fn leaders_of_lives(
+        are_regular: bool,
+        most: usize,
+        classes: &[u8],
+        host: u32,
+        moved: u32,
+    ) -> Vec<u8> {
         let rungs = Rungs { most, fewest: most.min(3) };
         let parameters = HazardParameters { merge: 1.0, ..HazardParameters::default() };
         let mut sharing = Sharing::new(rungs, 0, &parameters, SHAPE);
@@ -338,7 +356,7 @@ mod tests {
         if let Some(&class) = classes.last() {
             sharing.on_moved_pages(0, 4 * class, moved);
         }
-        sharing.on_epoch(|_, _| None);
+        sharing.on_epoch(are_regular, |_, _| None);
         let mut leaders = sharing.divisions[0].leaders.to_vec();
         leaders.dedup();
         leaders
@@ -359,6 +377,9 @@ mod tests {
             [0, 1000, 4000, 16_000].map(|moved| leaders(8, &classes, 100, moved).len()).into();
         assert!(counts.is_sorted_by(|a, b| a >= b), "{counts:?}");
         assert_eq!((counts[0], counts[3]), (8, 3));
+        let apart = [10, 12, 14, 16, 18, 20];
+        let counts = [false, true].map(|r| leaders_of_lives(r, 8, &apart, 1000, 8000).len());
+        assert_eq!(counts, [3, 6], "octaves apart, and dying at random or on time");
     }
 
     #[test]
@@ -378,7 +399,7 @@ mod tests {
         sharing.on_sealed(0, two);
         assert_eq!(streams(&mut sharing)[3], 2, "the fuller of both");
         sharing.on_moved_pages(0, 4 * 16, 1000);
-        sharing.on_epoch(|_, stream| {
+        sharing.on_epoch(false, |_, stream| {
             (stream == StreamId(4)).then_some(OpenBlock { step: 4 * 16, room: 5 })
         });
         assert_eq!(
