@@ -47,11 +47,13 @@ class RunParts:
     progressive_merges: int
     refresh: dict[str, Any] | None
     relocations: int
+    rules: str | None
     running_cold_region_share: list[float] | None
     running_erases: list[int]
     running_groups: list[int] | None
     running_host_bytes: list[int] | None
     running_relocations: list[int]
+    running_rule: list[int] | None
     running_waf: list[float]
     seconds: float
     settling: dict[str, Any]

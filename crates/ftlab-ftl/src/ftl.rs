@@ -168,6 +168,11 @@ pub trait Ftl: Send {
         self.inner()?.groups()
     }
 
+    /// The rule by which it decides at present, if it chooses among several.
+    fn rule(&self) -> Option<ChosenRule> {
+        self.inner()?.rule()
+    }
+
     /// Its placement handles, if it has some.
     fn placement_handles(&self) -> Option<PlacementHandles> {
         self.inner()?.placement_handles()
@@ -529,6 +534,15 @@ pub enum BlockUse {
     Holds(StreamId),
     /// It is out of use.
     Retired,
+}
+
+/// One of the rules among which an FTL chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChosenRule {
+    /// Its place among them, from 0 on.
+    pub number: u32,
+    /// As the FTL's parameter has it.
+    pub name: &'static str,
 }
 
 /// Memory that an FTL takes.

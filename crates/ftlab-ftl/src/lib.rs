@@ -50,8 +50,8 @@ pub use ftlab_memory as memory;
 
 pub use engine::Engine;
 pub use ftl::{
-    BlockUse, Broken, Counters, DynFtl, DynInner, ErrorOf, Ftl, FtlError, MemoryBytes, Merges,
-    PageBatch, PageWrite, StreamCounters, StreamUse, Trim,
+    BlockUse, Broken, ChosenRule, Counters, DynFtl, DynInner, ErrorOf, Ftl, FtlError, MemoryBytes,
+    Merges, PageBatch, PageWrite, StreamCounters, StreamUse, Trim,
 };
 pub use map_counts::MapCounts;
 pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};

@@ -284,6 +284,18 @@ facts! {
         ];
         /// Groups of pages alike in temperature at the end of each interval; none if their number never changes.
         running_groups: Option<Vec<u32>> = Series, "groups", from "the FTL" [running(160, "groups", Optional, 55)];
+        /// Number of the rule by which the FTL decided at the end of each interval, from 0 on, as its page lists them; none
+        /// if it does not choose among rules.
+        @ #[serde(default)] #[schemars(!default)]
+        running_rule: Option<Vec<u32>> = Series, "", from "the FTL" [
+            running(165, "rule", Optional, 56),
+        ];
+        /// These rules by name, each with its share of the intervals; none if it does not choose among rules.
+        @ #[serde(default)] #[schemars(!default)]
+        rules: Option<String> = Text, "", from "the FTL" [
+            report(Runs, 115, "rules", "Rules by which it decided, with their shares of the time", Known),
+            frame(115, "rules"),
+        ];
         /// Valid share of the collected blocks.
         victim_valid_share: VictimValidShare => tell;
         /// The streams that the FTL keeps apart.

@@ -14,7 +14,9 @@ use ftlab_flash::{Chip, Failures, Faults, Faulty, Geometry, NoPayload};
 use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DynFtl};
-use ftlab_ftl::{Broken, MemoryBytes, Metadata, PageBatch, PlacementHandles, StreamUse};
+use ftlab_ftl::{
+    Broken, ChosenRule, MemoryBytes, Metadata, PageBatch, PlacementHandles, StreamUse,
+};
 use ftlab_host::{Host, HostedFlash, Interval, Measured, RequestPart, Timing};
 use ftlab_spec::Spec;
 
@@ -269,6 +271,11 @@ impl AnyFtl {
     /// Groups of pages alike in temperature that it keeps at present; none if their number never changes.
     pub fn groups(&self) -> Option<u32> {
         any!(&self.kind, ftl => ftl.groups())
+    }
+
+    /// The rule by which it decides at present, if it chooses among several.
+    pub fn rule(&self) -> Option<ChosenRule> {
+        any!(&self.kind, ftl => ftl.rule())
     }
 
     /// Its placement handles, if it has some.

@@ -250,6 +250,7 @@ pub fn without_series(run: &mut RunResult) {
     run.running_erases = Vec::new();
     run.running_cold_region_share = None;
     run.running_groups = None;
+    run.running_rule = None;
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use crate::map::watch::{MapWatch, NEXT_VICTIM};
 use crate::page::entry::DriveShape;
 use crate::page::{ConfigError, DriveConfig, DriveState, PageMapped, Policy, Refreshed, Resume};
 use crate::{
-    Archive, BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MapCounts, MemoryBytes, Metadata,
-    Observer, PageBatch, PageWrite, State, StateError, StreamUse,
+    Archive, BlockUse, Broken, ChosenRule, Counters, ErrorOf, Ftl, FtlError, MapCounts,
+    MemoryBytes, Metadata, Observer, PageBatch, PageWrite, State, StateError, StreamUse,
 };
 use ftlab_flash::{BlockId, Cause, Content, Flash, Lpn, Page, Ppn, Purpose};
 use std::ops::Range;
@@ -604,6 +604,10 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
 
     fn groups(&self) -> Option<u32> {
         self.ftl.groups()
+    }
+
+    fn rule(&self) -> Option<ChosenRule> {
+        self.ftl.rule()
     }
 
     fn memory_bytes(&self) -> MemoryBytes {

@@ -14,7 +14,7 @@ use crate::page::entry::DriveShape;
 use crate::page::policy::{BlockScore, HostWrite, Policy, Relocation, SampleBytes, Victims};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, ensure::ensure};
+use crate::{ChosenRule, Metadata, ensure::ensure};
 use ftlab_flash::{BlockId, Lpn, Ppn};
 
 /// A policy, and translation pages beside.
@@ -230,6 +230,10 @@ impl Policy for MapStream {
 
     fn groups(&self) -> Option<u32> {
         self.policy.groups()
+    }
+
+    fn rule(&self) -> Option<ChosenRule> {
+        self.policy.rule()
     }
 
     fn check(&self, drive: &DriveState) -> Result<(), String> {

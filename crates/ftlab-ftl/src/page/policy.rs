@@ -5,7 +5,7 @@ use crate::page::handle_streams::Handles;
 use crate::page::{DriveState, SeenAs};
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
-use crate::{Metadata, State};
+use crate::{ChosenRule, Metadata, State};
 use ftlab_flash::{BlockId, Lpn, Ppn};
 
 pub use ftlab_flash::{Hint, Lifetime};
@@ -300,6 +300,11 @@ boxable! {
 
         /// Groups of pages alike in temperature that it keeps at present; none if their number never changes.
         fn groups(&self) -> Option<u32> {
+            None
+        }
+
+        /// The rule by which it decides at present, if it chooses among several.
+        fn rule(&self) -> Option<ChosenRule> {
             None
         }
 

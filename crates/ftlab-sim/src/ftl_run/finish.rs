@@ -14,8 +14,9 @@ use crate::result::{
 use crate::timing::OfPage;
 use crate::transactions;
 use ftlab_ftl::page::Refreshed;
-use ftlab_ftl::{Counters, SlcCounts};
+use ftlab_ftl::{ChosenRule, Counters, SlcCounts};
 use ftlab_stack::{AnyFtl, Stop, Tally, Watch};
+use std::collections::BTreeMap;
 
 impl FtlRun {
     fn slc(&mut self, counts: SlcCounts) -> Option<SlcResult> {
@@ -174,6 +175,7 @@ impl FtlRun {
         let totals = self.totals();
         let last_tenth = self.log.history.last_tenth(totals);
         let cold_region_share = self.log.cold_region_share(&self.fed);
+        let rule = self.fed.ftl.rule();
         let Counters { merges, trims, collections, .. } = tally.counters;
         let page_bytes = self.log.flash.geometry.page_bytes();
         let host_bytes = totals.host_bytes(page_bytes);
@@ -228,6 +230,8 @@ impl FtlRun {
             running_cold_region_share: cold_region_share.map(|_| self.log.cold_region_shares),
             cold_region_share,
             running_groups: self.fed.ftl.groups().map(|_| self.log.groups),
+            running_rule: rule.map(|_| self.log.rules.iter().map(|rule| rule.number).collect()),
+            rules: rule.map(|rule| shares_of(&self.log.rules, rule)),
             victim_valid_share: valid_share(seen),
             streams: streams(&self.fed.ftl, &tally.counters, seen, unit_blocks),
             erase_counts: EraseCounts::of(seen.erases()),
@@ -251,6 +255,18 @@ impl FtlRun {
 
 fn valid_share(seen: &Watch) -> VictimValidShare {
     VictimValidShare { mean: seen.valid_share(), histogram: seen.victims().to_vec() }
+}
+
+/// The rules of intervals by name, each with its share of them; of none, the `last` one.
+fn shares_of(intervals: &[ChosenRule], last: ChosenRule) -> String {
+    let all = if intervals.is_empty() { &[last] } else { intervals };
+    let mut counts: BTreeMap<u32, (&str, usize)> = BTreeMap::new();
+    for rule in all {
+        counts.entry(rule.number).or_insert((rule.name, 0)).1 += 1;
+    }
+    let share = |count: usize| 100.0 * count as f64 / all.len() as f64;
+    let texts = counts.values().map(|(name, count)| format!("{name} {:.0}%", share(*count)));
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 fn streams(ftl: &AnyFtl, counters: &Counters, seen: &Watch, unit_blocks: u32) -> Vec<StreamResult> {

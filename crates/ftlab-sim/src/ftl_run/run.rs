@@ -9,6 +9,7 @@ use crate::result::Frame;
 use crate::steady::{self, Circumstances, Settling, Verdict};
 use ftlab_feed::{Chunk, Fed, Hosted, Marks, Record, Transactions};
 use ftlab_flash::{Faults, Geometry};
+use ftlab_ftl::ChosenRule;
 use ftlab_host::Interval;
 use ftlab_stack::{AnyFtl, Step, Tally, Watch};
 use std::collections::BTreeMap;
@@ -76,6 +77,8 @@ pub(super) struct Log {
     pub(super) cold_region_shares: Vec<f64>,
     /// The number of groups at the end of each interval, if it changes.
     pub(super) groups: Vec<u32>,
+    /// The rule at the end of each interval, if it is chosen.
+    pub(super) rules: Vec<ChosenRule>,
     /// The time of each interval, if time is simulated.
     pub(super) intervals: Vec<Interval>,
     /// Pictures of the flash at even distances; none unless pages are watched.
@@ -93,6 +96,7 @@ impl FtlRun {
             history: History::default(),
             cold_region_shares: Vec::new(),
             groups: Vec::new(),
+            rules: Vec::new(),
             intervals: Vec::new(),
             frames: Vec::new(),
         };
@@ -203,6 +207,7 @@ impl Log {
         self.history.end_interval(totals, self.flash.geometry.page_bytes());
         self.cold_region_shares.extend(self.cold_region_share(fed));
         self.groups.extend(fed.ftl.groups());
+        self.rules.extend(fed.ftl.rule());
         self.intervals.extend(fed.ftl.end_interval());
         fed.transactions.iter_mut().for_each(Transactions::end_interval);
         if let (Some(record), Some(handles)) = (&mut self.fdp, fed.ftl.placement_handles()) {

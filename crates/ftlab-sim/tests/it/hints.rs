@@ -206,3 +206,30 @@ fn a_unit_of_several_blocks_is_a_block_as_large_as_they_are() {
     assert!(message.contains("unit=577 is not smaller than the drive"), "{message}");
     assert!(message.contains("576 erase blocks"), "{message}");
 }
+
+/// Which rule an FTL decided by is told where it chooses, and nothing where it does not.
+#[test]
+fn rules_that_are_chosen_are_told_over_time_and_by_their_shares() {
+    let large = DriveOptions {
+        logical: Logical::Pages(65_536),
+        pages_per_block: Some(64),
+        physical: Physical::OverProvisioning(Share(0.07)),
+        ..DriveOptions::default()
+    };
+    let ftls = ["hazard", "hazard:rule=moves", "sepbit"];
+    let experiment =
+        Experiment { drive: large, length: Length::DriveWrites(4.0), ..experiment("oltp", &ftls) };
+    let result = experiment.run(&mut ()).unwrap();
+    let rules =
+        |run: usize| (result.runs[run].running_rule.as_ref(), result.runs[run].rules.as_ref());
+    let (Some(numbers), Some(shares)) = rules(0) else { panic!("{:?}", rules(0)) };
+    assert_eq!(numbers.len(), result.runs[0].running_waf.len());
+    let names = ["pages", "blocks", "moves"];
+    let expected = names.iter().zip(0..).filter_map(|(name, number)| {
+        let count = numbers.iter().filter(|of| **of == number).count();
+        (count > 0).then(|| format!("{name} {:.0}%", 100.0 * count as f64 / numbers.len() as f64))
+    });
+    assert_eq!(*shares, expected.collect::<Vec<_>>().join(", "));
+    assert!(shares.contains(','), "more than one: {shares}");
+    assert_eq!((rules(1), rules(2)), ((None, None), (None, None)));
+}

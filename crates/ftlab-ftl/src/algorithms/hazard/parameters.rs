@@ -50,6 +50,15 @@ pub(super) enum Rule {
 
 impl Rule {
     pub(super) const ALL: [Self; 3] = [Self::Pages, Self::Blocks, Self::Moves];
+
+    /// As the parameter has it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Pages => "pages",
+            Self::Blocks => "blocks",
+            Self::Moves => "moves",
+        }
+    }
 }
 
 impl RuleChoice {

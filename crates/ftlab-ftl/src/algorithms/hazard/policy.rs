@@ -88,7 +88,6 @@
 //! # Reference
 //! ftlab, 2026.
 
-use crate::Metadata;
 use crate::algorithms::hazard::evidence::{Evidence, Losses, Observed};
 use crate::algorithms::hazard::ghosts::Ghosts;
 use crate::algorithms::hazard::lifetimes::Scale;
@@ -105,6 +104,7 @@ use crate::page::policy::{HostWrite, Policy, Relocation, SampleBytes, Victims};
 use crate::page::{DriveState, Phase};
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
+use crate::{ChosenRule, Metadata};
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::SpecError;
 
@@ -587,6 +587,11 @@ impl Policy for Hazard {
         if let Some(ghosts) = &mut self.ghosts {
             ghosts.on_trim(lpn);
         }
+    }
+
+    fn rule(&self) -> Option<ChosenRule> {
+        let rule = ChosenRule { number: self.rule as u32, name: self.rule.name() };
+        self.ghosts.as_ref().map(|_| rule)
     }
 
     fn metadata(&self) -> Metadata {

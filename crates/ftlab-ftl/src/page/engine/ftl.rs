@@ -5,8 +5,8 @@ use crate::page::entry::Hinted;
 use crate::page::policy::{Hint, Hints, Lifetime};
 use crate::page::{DriveState, Phase, Refreshed};
 use crate::{
-    BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch,
-    PageWrite, PlacementHandles, StreamUse,
+    BlockUse, Broken, ChosenRule, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer,
+    PageBatch, PageWrite, PlacementHandles, StreamUse,
 };
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 use std::ops::Range;
@@ -92,6 +92,10 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
 
     fn groups(&self) -> Option<u32> {
         self.policy.groups()
+    }
+
+    fn rule(&self) -> Option<ChosenRule> {
+        self.policy.rule()
     }
 
     fn renew_handle(&mut self, handle: u16) -> Result<bool, ErrorOf<Self>> {
