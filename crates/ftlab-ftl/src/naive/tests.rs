@@ -68,7 +68,7 @@ const VARIANTS: [&str; 79] = [
     "hazard:prior=0.2,epoch=0.2",
     "hazard:run=4,merge=50",
     "dogi:retrain=0.05,sample=1,epochs=1",
-    "dogi:hot=1,retrain=0.1,sample=2,epochs=2,last=greedy,candidates=all",
+    "dogi:hot=1,retrain=0.1,sample=2,epochs=2,last=greedy,categories=balanced",
     "phftl/cost-benefit:window=0.01,sample=1",
     "nodap:groups=3,first=0.1,last=1",
     "fk:classes=6,spacing=blocks",

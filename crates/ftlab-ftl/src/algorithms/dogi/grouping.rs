@@ -1,23 +1,36 @@
-//! Which categories of lifetimes share a group: the division with the fewest relocations, as a chain of groups expects
-//! them of what was predicted and what came of it.
+//! Which categories of lifetimes share a group: the division with the fewest relocations, as the chain of groups
+//! expects them of what was predicted and what came of it.
 
-use crate::algorithms::tools::samples::Sample;
+use crate::algorithms::dogi::chain::{Chain, Flows, GROUPS_MAX, fifo_valid};
 use crate::state::state;
 
-/// Categories of lifetimes; each has a group of its own at most.
+/// Categories of lifetimes.
 pub(super) const CATEGORIES: usize = 10;
 
-/// The upper bound of the first category, in host writes per logical page; that of the next ones is twice as high each.
+/// Category -> the longest lifetime in it, in host writes; the last one has none.
+pub(super) type Bounds = [u64; CATEGORIES];
+
+/// The upper bound of the first doubling category, in drive writes.
 const FIRST_BOUND: f64 = 0.01;
 
-/// The share of the writes that are not hot which a group has to be given.
+/// The last group begins with this category at the latest, counted from 0.
+const LAST_BEGINS_MAX: usize = 6;
+
+/// The share of the host writes that a group has to be given.
 const TRAFFIC_MIN: f64 = 0.0005;
 
 /// Blocks of a group that are not filled, in the mean.
 const OPEN: f64 = 0.5;
 
-/// Category -> the longest lifetime in it, in host writes.
-pub(super) fn bounds(logical_pages: u32) -> [u64; CATEGORIES] {
+/// Blocks of a group at least, and those that are held back besides.
+const BLOCKS_MIN: f64 = 2.0;
+const HELD_BACK: f64 = 4.0;
+
+/// The share of the survivors with the longest lives that do not count.
+const TRIMMED: f64 = 0.15;
+
+/// Bounds of 1% of a drive write for the first category, and twice as long for each of the next ones.
+pub(super) fn doubling(logical_pages: u32) -> Bounds {
     let mut bound = FIRST_BOUND * f64::from(logical_pages);
     let mut bounds = [u64::MAX; CATEGORIES];
     for category in &mut bounds[..CATEGORIES - 1] {
@@ -27,297 +40,315 @@ pub(super) fn bounds(logical_pages: u32) -> [u64; CATEGORIES] {
     bounds
 }
 
+/// Bounds of categories that are equally frequent among these lifetimes.
+pub(super) fn balanced(lifetimes: impl Iterator<Item = u64>) -> Bounds {
+    let mut sorted: Vec<u64> = lifetimes.collect();
+    sorted.sort_unstable();
+    let mut bounds = [u64::MAX; CATEGORIES];
+    let mut least = 0;
+    for category in 0..CATEGORIES - 1 {
+        let rank = sorted.len() * (category + 1) / CATEGORIES;
+        least = sorted.get(rank).map_or(least, |&lifetime| lifetime.max(least));
+        bounds[category] = least;
+        least += 1;
+    }
+    bounds
+}
+
 #[inline]
-pub(super) fn category_of(lifetime: u64, bounds: &[u64; CATEGORIES]) -> usize {
+pub(super) fn category_of(lifetime: u64, bounds: &Bounds) -> usize {
     bounds[..CATEGORIES - 1].iter().map(|&bound| usize::from(lifetime > bound)).sum()
 }
 
-/// The prediction log: how many sampled writes were predicted into each category, and how long they lived.
-#[derive(Debug, Clone, PartialEq)]
+/// The prediction log: into which category each write was predicted, and how long what it wrote lived.
 pub(super) struct PredictionLog {
-    /// Predicted category -> category of its true lifetime -> writes, and the sum of their lifetimes.
-    writes: [[(f64, f64); CATEGORIES]; CATEGORIES],
-    total: f64,
+    /// Predicted category -> lifetimes in whole blocks of host writes, the shortest first.
+    lifetimes: [Vec<u64>; CATEGORIES],
+    /// Category -> the longest lifetime in it, in the same unit. The last one is taken for as long as the one before.
+    bounds: Bounds,
+    writes: f64,
 }
 
 impl PredictionLog {
-    /// Of those samples for which a category was predicted when they were written.
-    pub(super) fn new<const IN: usize>(samples: &[Sample<IN>], bounds: &[u64; CATEGORIES]) -> Self {
-        let mut writes = [[(0.0, 0.0); CATEGORIES]; CATEGORIES];
-        let mut total = 0.0;
-        for sample in samples {
-            if let Some(of_category) = writes.get_mut(usize::from(sample.predicted)) {
-                let (count, lifetimes) = &mut of_category[category_of(sample.lifetime, bounds)];
-                *count += 1.0;
-                *lifetimes += sample.lifetime as f64;
-                total += 1.0;
-            }
+    /// Of predicted categories and lifetimes in host writes.
+    pub(super) fn new(
+        predictions: impl Iterator<Item = (usize, u64)>,
+        bounds: &Bounds,
+        pages_per_block: u32,
+    ) -> Self {
+        let blocks = |pages: u64| pages / u64::from(pages_per_block);
+        let mut lifetimes: [Vec<u64>; CATEGORIES] = Default::default();
+        for (category, lifetime) in predictions {
+            lifetimes[category].push(blocks(lifetime));
         }
-        Self { writes, total }
+        lifetimes.iter_mut().for_each(|lifetimes| lifetimes.sort_unstable());
+        let writes = lifetimes.iter().map(Vec::len).sum::<usize>() as f64;
+        let bound = |category: usize| blocks(bounds[category.min(CATEGORIES - 2)]);
+        Self { lifetimes, bounds: std::array::from_fn(bound), writes }
     }
 
-    /// How many predictions there were, and which share of them was right.
-    pub(super) fn quality(&self) -> (f64, f64) {
-        let right: f64 = (0..CATEGORIES).map(|category| self.writes[category][category].0).sum();
-        (self.total, right / self.total.max(1.0))
+    /// The share of the writes that were predicted into categories `lowest..=top`, and of these the share that does
+    /// not outlive the bound of `top`.
+    fn group(&self, lowest: usize, top: usize) -> (f64, f64) {
+        let bound = self.bounds[top];
+        let predicted = &self.lifetimes[lowest..=top];
+        let writes = predicted.iter().map(Vec::len).sum::<usize>() as f64;
+        let ended = |lifetimes: &Vec<u64>| lifetimes.partition_point(|&lifetime| lifetime <= bound);
+        let ends = predicted.iter().map(ended).sum::<usize>() as f64;
+        // Blocks that live for less than they take to fill are not worth a group.
+        let ends = if bound == 0 { 0.0 } else { ends };
+        (writes / self.writes.max(1.0), ends / writes.max(1.0))
     }
 
-    /// Of the writes predicted into `category`: how many, how many live longer than the bound of category `top`, and
-    /// how long they live until then, summed.
-    fn category(&self, category: usize, top: usize, bound: f64) -> (f64, f64, f64) {
-        let (mut all, mut survivors, mut lived) = (0.0, 0.0, 0.0);
-        for (actual, (writes, lifetimes)) in self.writes[category].iter().enumerate() {
-            let survives = actual > top;
-            all += writes;
-            survivors += if survives { *writes } else { 0.0 };
-            lived += if survives { writes * bound } else { *lifetimes };
-        }
-        (all, survivors, lived)
-    }
-
-    /// Sums over the writes predicted into categories `lowest..=top`.
-    fn group(&self, lowest: usize, top: usize, bound: f64) -> (f64, f64, f64) {
-        let of = (lowest..=top).map(|category| self.category(category, top, bound));
-        of.fold((0.0, 0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2))
-    }
-
-    /// The mean lifetime of the writes predicted into `category` that live longer than the bound of `top`.
-    fn mean_of_survivors(&self, category: usize, top: usize) -> Option<f64> {
-        let survivors = self.writes[category][top + 1..].iter();
-        let (writes, lifetimes) = survivors.fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
-        (writes > 0.0).then(|| lifetimes / writes)
+    /// The geometric mean of the lifetimes of what was predicted into `category` and lives as long as the bound of
+    /// `top` or longer, without the longest ones; none if nothing does.
+    fn survivors(&self, category: usize, top: usize) -> Option<f64> {
+        let lifetimes = &self.lifetimes[category];
+        let dead = lifetimes.partition_point(|&lifetime| lifetime < self.bounds[top]);
+        let survivors = &lifetimes[dead..];
+        let kept = survivors.len() - (survivors.len() as f64 * TRIMMED) as usize;
+        let logarithms = survivors[..kept].iter().map(|&lifetime| (lifetime as f64).max(1e-9).ln());
+        (kept > 0).then(|| (logarithms.sum::<f64>() / kept as f64).exp())
     }
 }
 
-/// The drive and the traffic for which categories are grouped.
+/// The drive and the hot pages for which categories are grouped.
 pub(super) struct Demand {
-    pub(super) bounds: [u64; CATEGORIES],
     /// Blocks of all groups.
     pub(super) blocks: f64,
-    pub(super) pages_per_block: f64,
-    pub(super) valid_pages: f64,
-    /// The share of the host writes that the hot group takes, and the valid share of its victims.
+    /// Valid pages of all groups, in blocks.
+    pub(super) valid: f64,
+    /// The share of the host writes that are hot, and of their pages those that end in the hot group.
     pub(super) hot_writes: f64,
-    pub(super) hot_valid: f64,
-    /// The longest lifetime of hot pages, in host writes.
+    pub(super) hot_ends: f64,
+    /// How long hot pages may live, in blocks of host writes.
     pub(super) hot_bound: f64,
 }
 
 /// How categories are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Groups {
-    /// Category -> the lowest and the highest category of its group.
-    of: [(u8, u8); CATEGORIES],
-    /// Category -> the highest category of the group that its pages go to when they are moved the first time.
+    /// Groups that take host writes, from 1 to [`GROUPS_MAX`].
+    pub(super) count: u8,
+    /// Category -> its group, from 1.
+    of: [u8; CATEGORIES],
+    /// Category -> the group that its pages go to when they are moved the first time, from 1.
     moved_to: [u8; CATEGORIES],
+    /// Group, counted from 0 -> its highest category.
+    tops: [u8; GROUPS_MAX],
 }
 
-state!(Groups { of, moved_to });
+state!(Groups { count, of, moved_to, tops });
 
 impl Groups {
-    /// All in the last group.
+    /// All in one.
     pub(super) const ONE: Self = {
-        let last = CATEGORIES as u8 - 1;
-        Self { of: [(0, last); CATEGORIES], moved_to: [last; CATEGORIES] }
+        let top = CATEGORIES as u8 - 1;
+        Self { count: 1, of: [1; CATEGORIES], moved_to: [2; CATEGORIES], tops: [top; GROUPS_MAX] }
     };
 
-    /// A bit of `ends` is set for every category after which a group ends, and another begins.
-    fn divided_at(ends: u32) -> Self {
-        let is_end = |category: usize| ends >> category & 1 == 1 || category == CATEGORIES - 1;
-        let mut groups = Self::ONE;
-        let mut lowest = 0;
-        for category in 0..CATEGORIES {
-            if is_end(category) {
-                groups.of[lowest..=category].fill((lowest as u8, category as u8));
-                lowest = category + 1;
-            }
+    /// The groups whose highest categories are these.
+    fn up_to(tops: &[usize]) -> Self {
+        let last = tops.len() - 1;
+        let of = |category| tops.partition_point(|&top| top < category) as u8 + 1;
+        Self {
+            count: tops.len() as u8,
+            of: std::array::from_fn(of),
+            moved_to: [0; CATEGORIES],
+            tops: std::array::from_fn(|group| tops[group.min(last)] as u8),
         }
-        groups.moved_to = std::array::from_fn(|category| groups.after(category) as u8);
-        groups
     }
 
-    /// The group that takes a category: its lowest and its highest one.
+    /// All divisions into as few groups as possible, then one more and so on.
+    fn all() -> Vec<Self> {
+        let mut ends: Vec<u32> = (0..1 << LAST_BEGINS_MAX).collect();
+        ends.retain(|ends| ends.count_ones() < GROUPS_MAX as u32);
+        ends.sort_by_key(|ends| ends.count_ones());
+        let divided = |ends: u32| {
+            let inner = (0..LAST_BEGINS_MAX).filter(|category| ends >> category & 1 == 1);
+            Self::up_to(&inner.chain([CATEGORIES - 1]).collect::<Vec<_>>())
+        };
+        ends.into_iter().map(divided).collect()
+    }
+
+    /// The group that host writes of a category go to.
     #[inline]
-    pub(super) fn of(&self, category: usize) -> (usize, usize) {
-        let (lowest, top) = self.of[category];
-        (usize::from(lowest), usize::from(top))
+    pub(super) fn of(&self, category: usize) -> u8 {
+        self.of[category]
     }
 
-    /// The next colder group, by its highest category.
+    /// The group to which pages of `category` go when they are moved the first time.
     #[inline]
-    pub(super) fn after(&self, category: usize) -> usize {
-        let (_, top) = self.of(category);
-        self.of((top + 1).min(CATEGORIES - 1)).1
+    pub(super) fn moved_to(&self, category: usize) -> u8 {
+        self.moved_to[category]
     }
 
-    /// The group to which pages of `category` go when they are moved the first time, by its highest category.
+    /// The highest category of a group, from 1; none of the last one and of those that take no host writes.
     #[inline]
-    pub(super) fn moved_to(&self, category: usize) -> usize {
-        usize::from(self.moved_to[category])
+    pub(super) fn top(&self, group: u8) -> Option<usize> {
+        (group < self.count).then(|| usize::from(self.tops[usize::from(group) - 1]))
     }
 
-    /// The groups from hot to cold: lowest and highest category.
-    fn all(&self) -> impl Iterator<Item = (usize, usize)> {
-        (0..CATEGORIES)
-            .map(|category| self.of(category))
-            .enumerate()
-            .filter_map(|(category, group)| (group.1 == category).then_some(group))
+    /// The categories of each group: the lowest and the highest.
+    fn ranges(&self) -> impl Iterator<Item = (usize, usize)> {
+        let tops = self.tops.map(usize::from);
+        (0..usize::from(self.count)).map(move |group| match group {
+            0 => (0, tops[0]),
+            _ => (tops[group - 1] + 1, tops[group]),
+        })
     }
 
-    /// The division that `demand` makes the fewest relocations with; none if none fits.
+    /// The division that `demand` makes the fewest relocations with, and of equal ones that of fewer groups; none
+    /// if each has a group that takes hardly any writes.
     pub(super) fn best(log: &PredictionLog, demand: &Demand) -> Option<Self> {
         let mut best: Option<(f64, Self)> = None;
-        for ends in 0..1 << (CATEGORIES - 1) {
-            let mut groups = Self::divided_at(ends);
-            groups.choose_moves(log, &demand.bounds);
+        for groups in Self::all() {
             if let Some(relocations) = groups.relocations(log, demand)
                 && best.is_none_or(|(least, _)| relocations < least)
             {
                 best = Some((relocations, groups));
             }
         }
-        best.map(|(_, groups)| groups)
+        best.map(|(_, mut groups)| {
+            groups.choose_moves(log);
+            groups
+        })
     }
 
-    /// Relocations per host write: what outlives its group goes to another one, and if it outlives that to the next
-    /// colder ones; the last group collects the emptiest of uniformly written blocks.
+    /// Relocations per host write. A group holds what flows into it for as long as its bound, and its pages are valid
+    /// to the share that outlives it; the last group has the rest of the blocks and of the valid pages.
     fn relocations(&self, log: &PredictionLog, demand: &Demand) -> Option<f64> {
-        let per_write = (1.0 - demand.hot_writes) / log.total;
-        // Group, by its highest category -> pages that are moved there from others for the first time.
-        let mut first_moves = [0.0; CATEGORIES];
-        for category in 0..CATEGORIES {
-            let (_, top) = self.of(category);
-            let (_, survivors, _) = log.category(category, top, 0.0);
-            first_moves[self.moved_to(category)] += per_write * survivors;
-        }
-        let hot_pages = demand.hot_writes * demand.hot_bound;
-        first_moves[self.of(0).1] += demand.hot_writes * demand.hot_valid;
-        let mut room = demand.blocks * demand.pages_per_block - hot_pages;
-        let mut valid = demand.valid_pages - hot_pages * f64::midpoint(1.0, demand.hot_valid);
-        let mut relocations: f64 = first_moves.iter().sum();
+        let Demand { hot_writes, hot_ends, hot_bound, .. } = *demand;
+        let count = usize::from(self.count);
+        let mut flows = Flows { hot_writes, hot_ends, ..Flows::default() };
+        let hot_blocks = (hot_writes * hot_bound).ceil();
+        let mut room = demand.blocks - (OPEN * (count + 1) as f64).round() - hot_blocks;
+        let mut valid = demand.valid - hot_blocks * (1.0 - hot_ends).min(0.5);
+        let from_hot = hot_writes * (1.0 - hot_ends);
         let mut moved = 0.0;
-        for (lowest, top) in self.all() {
-            let bound = demand.bounds[top] as f64;
-            let (writes, survivors, lived) = log.group(lowest, top, bound);
-            if writes < TRAFFIC_MIN * log.total {
+        for (group, (lowest, top)) in self.ranges().enumerate() {
+            let (writes, ends) = log.group(lowest, top);
+            let direct = (1.0 - hot_writes) * writes;
+            if direct < TRAFFIC_MIN {
                 return None;
             }
-            moved += first_moves[top];
-            room -= OPEN * demand.pages_per_block;
-            if top < CATEGORIES - 1 {
-                let alive = survivors / writes;
-                room -= (per_write * writes + moved) * bound;
-                valid -= per_write * lived + moved * bound * f64::midpoint(1.0, alive);
-                moved *= alive;
-                relocations += moved;
-            } else {
-                let share = emptiest_of_uniform(valid.max(1.0) / room)?;
-                relocations += (per_write * writes + moved) * share / (1.0 - share);
+            flows.writes[group] = writes;
+            if group + 1 == count {
+                let fill = (valid.max(1e-6) / (room - HELD_BACK).max(BLOCKS_MIN)).min(0.999_999);
+                flows.ends[group] = 1.0 - last_valid(fill);
+                break;
             }
+            // What comes from the hot group ends in the first one.
+            let ended = if group == 0 { from_hot } else { 0.0 };
+            let inflow = direct + moved + ended;
+            let ends = ((direct + moved) * ends + ended) / inflow;
+            let blocks = (inflow * log.bounds[top] as f64).ceil().max(BLOCKS_MIN);
+            flows.ends[group] = ends;
+            moved = inflow * (1.0 - ends);
+            room -= blocks;
+            valid -= blocks * (1.0 - ends);
         }
-        Some(relocations)
+        Some(Chain::new(count, &flows).relocations())
     }
 
-    /// Sends pages that outlive their group to the group that covers what is left of their lives, in the mean.
-    fn choose_moves(&mut self, log: &PredictionLog, bounds: &[u64; CATEGORIES]) {
-        for category in 0..CATEGORIES {
-            let (_, top) = self.of(category);
-            if let Some(mean) = log.mean_of_survivors(category, top) {
-                let left = mean as u64 - bounds[top];
-                self.moved_to[category] = self.of(category_of(left, bounds)).1 as u8;
-            }
-        }
+    /// Sends pages that outlive their group to the first group, their own included, that lasts for what is left of
+    /// their lives.
+    fn choose_moves(&mut self, log: &PredictionLog) {
+        let bounds = |group: u8| log.bounds[usize::from(self.tops[usize::from(group) - 1])] as f64;
+        self.moved_to = std::array::from_fn(|category| {
+            let from = self.of[category];
+            let top = usize::from(self.tops[usize::from(from) - 1]);
+            let Some(mean) = log.survivors(category, top) else {
+                return (from + 1).min(self.count);
+            };
+            let left = mean - bounds(from);
+            (from..self.count).find(|&group| left <= bounds(group)).unwrap_or(self.count)
+        });
     }
 }
 
-/// The valid share of the oldest block, where a share `valid` of the pages of all blocks is, and each of these is
-/// as likely to be written next: v with (v - 1) / ln v = `valid`. None if they do not fit.
-fn emptiest_of_uniform(valid: f64) -> Option<f64> {
-    if !(0.0..0.999).contains(&valid) {
-        return None;
+/// The valid share of the victims of the last group. One that would hold next to nothing is not believed.
+fn last_valid(fill: f64) -> f64 {
+    match fifo_valid(fill) {
+        valid if valid <= 0.05 => 0.8,
+        valid => valid.min(0.999),
     }
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..40 {
-        let middle = f64::midpoint(low, high);
-        if (middle - 1.0) / middle.ln() < valid { low = middle } else { high = middle }
-    }
-    Some(low)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn log(predictions: &[(usize, u64, usize)], bounds: &[u64; CATEGORIES]) -> PredictionLog {
-        let samples: Vec<_> = predictions
-            .iter()
-            .flat_map(|&(category, lifetime, count)| {
-                let sample = Sample { features: [], predicted: category as u8, lifetime };
-                std::iter::repeat_n(sample, count)
-            })
-            .collect();
-        PredictionLog::new(&samples, bounds)
+    fn log(predictions: &[(usize, u64, usize)]) -> PredictionLog {
+        let each = |&(category, lifetime, count)| std::iter::repeat_n((category, lifetime), count);
+        PredictionLog::new(predictions.iter().flat_map(each), &doubling(100_000), 100)
     }
 
-    fn demand(bounds: [u64; CATEGORIES]) -> Demand {
-        Demand {
-            bounds,
-            blocks: 220.0,
-            pages_per_block: 500.0,
-            valid_pages: 100_000.0,
-            hot_writes: 0.2,
-            hot_valid: 0.0,
-            hot_bound: 1500.0,
-        }
+    fn demand() -> Demand {
+        Demand { blocks: 1100.0, valid: 1000.0, hot_writes: 0.2, hot_ends: 1.0, hot_bound: 15.0 }
     }
 
     #[test]
-    fn bounds_double_and_the_last_category_has_none() {
-        let bounds = bounds(100_000);
+    fn doubling_bounds_begin_with_one_percent() {
+        let bounds = doubling(100_000);
         assert_eq!((bounds[0], bounds[1], bounds[8], bounds[9]), (1000, 2000, 256_000, u64::MAX));
-        let categories = [0, 1000, 1001, 2000, 256_000, 256_001].map(|l| category_of(l, &bounds));
-        assert_eq!(categories, [0, 0, 1, 1, 8, 9]);
+        let categories = [0, 1000, 1001, 2000, 256_001].map(|l| category_of(l, &bounds));
+        assert_eq!(categories, [0, 0, 1, 1, 9]);
     }
 
     #[test]
-    fn groups_are_what_lies_between_their_ends() {
-        let groups = Groups::divided_at(0b100_0010);
-        assert_eq!(groups.all().collect::<Vec<_>>(), [(0, 1), (2, 6), (7, 9)]);
-        assert_eq!([0, 1, 2, 6, 7].map(|category| groups.after(category)), [6, 6, 9, 9, 9]);
-        assert_eq!(Groups::divided_at(0).all().collect::<Vec<_>>(), [(0, 9)]);
+    fn balanced_bounds_divide_lifetimes_into_tenths() {
+        let bounds = balanced((0..1000).rev());
+        assert_eq!((bounds[0], bounds[4], bounds[8], bounds[9]), (100, 500, 900, u64::MAX));
+        assert_eq!([0, 100, 101, 900, 901].map(|l| category_of(l, &bounds)), [0, 0, 1, 8, 9]);
+        // Where all lived as long, bounds still rise.
+        assert_eq!(balanced([7; 50].into_iter())[..3], [7, 8, 9]);
     }
 
     #[test]
-    fn right_predictions_are_kept_apart_and_wrong_ones_together() {
-        let bounds = bounds(100_000);
-        let right = log(&[(1, 1500, 400), (4, 12_000, 300), (9, 400_000, 300)], &bounds);
-        let found = Groups::best(&right, &demand(bounds)).unwrap();
-        assert_ne!(found.of(1), found.of(4));
-        assert_ne!(found.of(4), found.of(9));
+    fn there_are_at_most_four_groups_and_the_last_has_the_long_lives() {
+        let all = Groups::all();
+        assert_eq!(all.len(), 1 + 6 + 15 + 20);
+        assert!(all.iter().all(|groups| groups.count <= 4 && groups.of(6) == groups.count));
+        let groups = Groups::up_to(&[1, 3, 9]);
+        assert_eq!(groups.ranges().collect::<Vec<_>>(), [(0, 1), (2, 3), (4, 9)]);
+        assert_eq!([0, 1, 2, 3, 4, 9].map(|category| groups.of(category)), [1, 1, 2, 2, 3, 3]);
+        assert_eq!([1, 2, 3, 4].map(|group| groups.top(group)), [Some(1), Some(3), None, None]);
+    }
+
+    #[test]
+    fn right_predictions_are_kept_apart_and_wrong_ones_cost_more() {
+        let lifetimes = [(1, 1500), (4, 12_000), (9, 400_000)];
+        let right = log(&lifetimes.map(|(category, lifetime)| (category, lifetime, 300)));
+        let found = Groups::best(&right, &demand()).unwrap();
+        assert!(found.of(1) < found.of(9), "{found:?}");
         // Predictions that say nothing.
-        let lifetimes = [1500, 12_000, 400_000];
-        let wrong: Vec<_> = [1, 4, 9]
-            .into_iter()
-            .flat_map(|category| lifetimes.map(|lifetime| (category, lifetime, 100)))
+        let wrong: Vec<_> = lifetimes
+            .iter()
+            .flat_map(|&(category, _)| lifetimes.map(|(_, lifetime)| (category, lifetime, 100)))
             .collect();
-        let found = Groups::best(&log(&wrong, &bounds), &demand(bounds)).unwrap();
-        assert_eq!(found.of(1), found.of(4));
+        let wrong = log(&wrong);
+        let least = Groups::best(&wrong, &demand()).unwrap().relocations(&wrong, &demand());
+        assert!(found.relocations(&right, &demand()).unwrap() < least.unwrap());
     }
 
     #[test]
     fn survivors_go_where_what_is_left_of_their_lives_belongs() {
-        let bounds = bounds(100_000);
-        let mut groups = Groups::divided_at(0b1_0010);
-        // Of category 1 those that survive 2000 live for 2500 in the mean, those of category 4 for 316,000.
-        let log = log(&[(1, 1500, 400), (1, 2500, 10), (4, 12_000, 300), (4, 316_000, 5)], &bounds);
-        groups.choose_moves(&log, &bounds);
-        assert_eq!([1, 4, 9].map(|category| groups.moved_to(category)), [1, 9, 9]);
+        let mut groups = Groups::up_to(&[1, 4, 9]);
+        // Of category 1, six of seven that outlive 20 blocks live for 25: 5 are left. The seventh does not count.
+        let log =
+            log(&[(1, 1500, 400), (1, 2500, 6), (1, 900_000, 1), (4, 12_000, 300), (4, 99_000, 5)]);
+        groups.choose_moves(&log);
+        // Of category 4 they live for 990 blocks; category 0 has none.
+        assert_eq!([0, 1, 4, 9].map(|category| groups.moved_to(category)), [2, 1, 3, 3]);
     }
 
     #[test]
-    fn victims_of_uniform_writes_are_emptier_than_the_rest() {
-        assert!((emptiest_of_uniform(0.5).unwrap() - 0.2032).abs() < 1e-3);
-        assert!((emptiest_of_uniform(0.8).unwrap() - 0.6286).abs() < 1e-3);
-        assert_eq!(emptiest_of_uniform(1.0), None);
+    fn relocations_of_one_group_are_those_of_a_log() {
+        let log = log(&[(3, 500, 100)]);
+        let demand = Demand { hot_writes: 0.0, hot_bound: 0.0, ..demand() };
+        let found = Groups::ONE.relocations(&log, &demand).unwrap();
+        let valid = fifo_valid(1000.0 / 1095.0);
+        assert!((found - valid / (1.0 - valid)).abs() < 1e-9, "{found}");
     }
 }

@@ -6,16 +6,17 @@
 //! fine is a question of how good the predictions are; what they got wrong is known afterwards.
 //!
 //! # Rule
-//! A hot group, up to ten groups of host writes and relocated pages by lifetime, and a frozen one. A host write
+//! A hot group, up to four groups of other host writes and relocated pages, and a frozen one. A host write
 //! whose last lifetime was below a bound is hot. Any other has its lifetime predicted, as one of ten
 //! categories, by a network of 6 features, twice 32 rectified units and 10 outputs, and goes to the group of
 //! its category. Relocated pages that were not rewritten for long are frozen. When they are relocated for the
 //! first time, others go to the group that covers what is left of their lives, in the mean of those of their
-//! category; later to the next colder group.
+//! category; later to the next group, also to those that take no host writes.
 //!
 //! The victim is the oldest block of the first group that has blocks older than the longest lifetime it stands
-//! for; if there is none, the best block of the last and the frozen group. From time to time the network is
-//! trained on sampled writes whose lifetimes became known, and categories are grouped again.
+//! for; if there is none, the best block of the last group that takes host writes and those after it. From
+//! time to time a new network is trained on sampled writes whose lifetimes became known, and by what it makes
+//! of a tenth of them, from which it did not learn, categories are grouped again.
 //!
 //! ```text
 //! place_host(page):
@@ -26,55 +27,61 @@
 //!         every `retrain` drive writes: retrain
 //!     every 6th host write: one page after another becomes unwritten for the frozen group
 //!     last lifetime < bound: the hot group
-//!     else: category = network(features); one of `sample` is remembered until its lifetime is known
-//!         the group of the category, or the last one until categories are grouped
+//!     else: category = network(features)
+//!         in the first third of the time between trainings, one of `sample` is remembered
+//!         the group of the category, or the first one until there is a network
 //!
-//! place_relocation(page):
+//! place_relocation(page of group g):
 //!     not rewritten since it became unwritten: the frozen group
 //!     out of the hot group: the first group
-//!     not moved before: the group to which `choose_moves` sends its category
-//!     moved before: the group after that of its block
+//!     not moved before, and g is not the last group that takes host writes: where `choose_moves` sends its category
+//!     else: group g + 1, or the last of the four
 //!
 //! retrain:
-//!     prediction log = predicted category and true lifetime of the samples that became known since the last training
-//!     Groups::best: of all 2^9 divisions of the categories into groups, the one with the fewest
-//!         relocations by the log                                                  (grouping.rs)
-//!     where less than 10% were predicted right: not grouped
-//!     the network goes `epochs` times over these samples
+//!     samples that still wait have lived until now
+//!     bounds = 1% of a drive write and twice as long each, or those of categories that are equally frequent
+//!         among the samples
+//!     the network learns nine tenths of them, `epochs` times over
+//!     prediction log = predicted category and lifetime of the other tenth
+//!     where less than 10% of them are right: all in one group
+//!     Groups::best: of all divisions into one to four groups the one with the fewest relocations       (grouping.rs)
+//!         a group holds what flows into it for as long as its bound
+//!         what outlives a group goes on to the next; the last is a log, first in, first out             (chain.rs)
+//!     choose_moves: lifetimes that outlive the group, without the longest 15%; their geometric mean less
+//!         the bound of the group; the first group, its own included, with that bound
 //! ```
 //!
 //! # Parameters
 //! `retrain` 0.775 drive writes, `sample` one of 10, `epochs` 10, `hot` 3 blocks at first, as published.
 //! `last=cost-benefit`, the highest age^(1/2) x (1 - u) / u, is the prototype's choice among the blocks of the
-//! last group; the paper's is `greedy`, the fewest valid pages. `candidates=all` is ours: where none has
-//! expired, all blocks are compared.
+//! last group; the paper's is `greedy`, the fewest valid pages. `categories=doubling` is the paper's,
+//! `balanced` the prototype's.
 //!
 //! # Where the paper is silent
-//! Its host writes (200K, 10M, 26M, ...) are those of drives of 128 GiB in blocks of 256 MiB; here they are the
-//! same in blocks or drive writes. Lifetimes are kept exactly, not in one byte. The features are the page's
-//! number, that of the page written before, its last lifetime, its history of eight bits as a number and as
-//! their count, and writes to its 512 pages; the lifetime and the writes by their logarithms. Training is by
-//! Adam, without dropout, in batches of 32, from the weights it had, and done at once. A sampled write that
-//! outlives the last bound counts as such, else it waits for its end. The prediction log has what was predicted
-//! when a sample was written, so that categories are grouped at the second training for the first time. The
-//! chain of groups is ours, since the paper omits it: a group holds what flows into it for as long as its
-//! bound. Blocks keep the bound under which they were filled. An expired block without an invalid page is moved
-//! as well, at most 4 of them in a collection, and then the block with the fewest valid pages, since a
-//! collection has to gain something. Until categories are grouped, relocated pages have two streams of their
-//! own, by how often they were moved. What is open of a stream that no group has any more is filled up by the
-//! group of its category.
+//! It omits the chain of groups; what is here is that of the authors' program, with two changes: the hot pages
+//! are measured, of which the program has constants, and so are the valid pages. The paper's host writes
+//! (200K, 10M, 26M, ...) are those of drives of 128 GiB in blocks of 256 MiB; here they are the same in blocks
+//! or drive writes. The program collects when 9.1% of what is written are invalid, which is what a drive with
+//! 10% of over-provisioning has when it is full; here collections wait until blocks are needed. Lifetimes are
+//! kept exactly, not in one byte. The features are the page's number, that of the page written before, its last
+//! lifetime, its history of eight bits as a number and as their count, and writes to its 512 pages; the lifetime
+//! and the writes by their logarithms. Training is by Adam, without dropout, in batches of 32, and done at once.
+//! Blocks of a group keep its number when categories are grouped again. An expired block without an invalid page
+//! is moved as well, at most 4 of them in a collection, and then the block with the fewest valid pages, since a
+//! collection has to gain something.
 //!
 //! # Reference
 //! Kim et al., "DOGI: Data Placement with Oracle-Guided Insights for Log-Structured Systems", FAST 2026,
 //! section 4, and its public prototype.
 
+use crate::algorithms::dogi::chain::GROUPS_MAX;
 use crate::algorithms::dogi::grouping::{
-    CATEGORIES, Demand, Groups, PredictionLog, bounds, category_of,
+    Bounds, CATEGORIES, Demand, Groups, PredictionLog, balanced, category_of, doubling,
 };
 use crate::algorithms::dogi::hot::HotBound;
 use crate::algorithms::placement::classes::log2;
 use crate::algorithms::tools::network::Network;
-use crate::algorithms::tools::samples::Samples;
+use crate::algorithms::tools::samples::{Sample, Samples};
 use crate::page::DriveState;
 use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{BlockScore, HostWrite, Policy, Relocation, SampleBytes, Victims};
@@ -94,12 +101,12 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::choices! {
-    /// Which blocks are collected where none has expired.
-    pub enum Candidates {
-        /// Those of the last and of the frozen group.
-        Last = "last",
-        /// All.
-        All = "all",
+    /// How long the lifetimes of a category are.
+    pub enum Categories {
+        /// 1% of a drive write, and twice as long in each of the next ones.
+        Doubling = "doubling",
+        /// Such that all are equally frequent.
+        Balanced = "balanced",
     }
 }
 
@@ -115,8 +122,8 @@ ftlab_spec::parameters! {
         epochs: u32 = 10, "epochs" in 1..=1000, from "DOGI (FAST 2026), section 4.2.2";
         /// How the last group chooses its victims.
         last: LastGroup = LastGroup::CostBenefit, "last", from "DOGI (FAST 2026), prototype; section 4.1 has greedy";
-        /// Which blocks are collected where none has expired.
-        candidates: Candidates = Candidates::Last, "candidates", from "DOGI (FAST 2026), section 4.1";
+        /// How long the lifetimes of a category are.
+        categories: Categories = Categories::Doubling, "categories", from "DOGI (FAST 2026), section 4.2.2; the prototype has balanced";
     }
 }
 
@@ -126,34 +133,13 @@ const FEATURES: usize = 6;
 type Predictor = Network<FEATURES, 32, CATEGORIES>;
 
 pub(super) const HOT: StreamId = StreamId(0);
-const FROZEN: StreamId = StreamId(CATEGORIES as u8 + 1);
-const MOVED_ONCE: StreamId = StreamId(CATEGORIES as u8 + 2);
-const MOVED_AGAIN: StreamId = StreamId(CATEGORIES as u8 + 3);
+const FROZEN: StreamId = StreamId(GROUPS_MAX as u8 + 1);
 
-/// The stream of the group whose highest category is this.
-const fn stream(category: usize) -> StreamId {
-    StreamId(category as u8 + 1)
-}
-
-const STREAM_NAMES: [&str; CATEGORIES + 4] = [
-    "hot",
-    "life 1",
-    "life 2",
-    "life 3",
-    "life 4",
-    "life 5",
-    "life 6",
-    "life 7",
-    "life 8",
-    "life 9",
-    "life 10",
-    "frozen",
-    "moved once",
-    "moved again",
-];
+/// Index: the stream. Groups go by their numbers, from 1.
+const STREAM_NAMES: [&str; GROUPS_MAX + 2] =
+    ["hot", "group 1", "group 2", "group 3", "group 4", "frozen"];
 
 /// Instead of a category: written as hot, or moved since it was written.
-const NOT_PREDICTED: u8 = 253;
 const IS_HOT: u8 = 254;
 const IS_MOVED: u8 = 255;
 
@@ -168,9 +154,15 @@ const FROZEN_ROUND: u64 = 6;
 /// Pages of 2 MiB, whose writes are counted together.
 const CHUNK_PAGES: u32 = 512;
 
-/// The share of right predictions that is needed, and samples before that is known.
-const RIGHT_MIN: f64 = 0.1;
+/// Of the time between trainings, the part in which writes are sampled; in the rest they wait for their end.
+const SAMPLED: f64 = 1.0 / 3.0;
+
+/// One of this many samples goes into the prediction log, and is not learned from.
+const HELD_OUT: usize = 10;
+
+/// Samples that a training needs, and the share of right predictions without which nothing is grouped by them.
 const SAMPLES_MIN: usize = 128;
+const RIGHT_MIN: f64 = 0.1;
 
 /// What is known of a logical page.
 #[derive(Debug, Clone, Copy, Default)]
@@ -211,27 +203,31 @@ pub struct Dogi {
     previous: Lpn,
     samples: Samples<FEATURES>,
     predictor: Box<Predictor>,
-    /// Whether the network predicts, and whether its predictions count.
+    /// Whether the network predicts.
     is_trained: bool,
-    is_grouped: bool,
+    /// Category -> the longest lifetime in it, in host writes.
+    bounds: Bounds,
     groups: Groups,
     hot: HotBound,
     pub(super) hot_traffic: HotTraffic,
     /// Write clocks at which something is due: the bound of hot lives, histories, training.
     next: [u64; 3],
-    bounds: [u64; CATEGORIES],
     periods: [u64; 3],
     blocks: u32,
     pages_per_block: u32,
     epochs: u32,
+    /// The lifetime that counts of what was written for the first time, and the longest of all.
+    longest: u64,
+    /// Host writes before a training in which nothing is sampled any more.
+    waiting: u64,
+    categories: Categories,
     pub(super) last: LastGroup,
-    pub(super) candidates: Candidates,
 }
 
 state!(Dogi {
-    pages, chunks, opened_at, previous, samples, predictor, is_trained, is_grouped, groups, hot,
+    pages, chunks, opened_at, previous, samples, predictor, is_trained, bounds, groups, hot,
     hot_traffic, next
-} constant bounds, periods, blocks, pages_per_block, epochs, last, candidates);
+} constant periods, longest, waiting, blocks, pages_per_block, epochs, categories, last);
 
 impl PolicyEntry for Dogi {
     type Parameters = DogiParameters;
@@ -240,6 +236,7 @@ impl PolicyEntry for Dogi {
         "groups by lifetimes that a neural network predicts, as many as it is good for";
     const SOURCE: &'static str = "DOGI (FAST 2026)";
     const IS_BOXED: bool = true;
+    const DECISIONS: u32 = 2;
 
     fn new(parameters: &DogiParameters, shape: DriveShape) -> Self {
         let pages = shape.logical_pages;
@@ -253,28 +250,21 @@ impl PolicyEntry for Dogi {
             samples: Samples::new(parameters.sample, pages),
             predictor: Box::new(Predictor::new()),
             is_trained: false,
-            is_grouped: false,
+            bounds: doubling(pages),
             groups: Groups::ONE,
             hot: HotBound::new(parameters.hot, shape.pages_per_block),
             hot_traffic: HotTraffic::default(),
             next: periods,
-            bounds: bounds(pages),
+            longest: 2 * doubling(pages)[CATEGORIES - 2],
+            waiting: ((1.0 - SAMPLED) * periods[2] as f64) as u64,
             periods,
             blocks: shape.blocks - shape.reserve_blocks,
             pages_per_block: shape.pages_per_block,
             epochs: parameters.epochs,
+            categories: parameters.categories,
             last: parameters.last,
-            candidates: parameters.candidates,
         }
     }
-}
-
-/// The stream that fills blocks of the group with these categories: first what is open of one that has no group any
-/// more.
-#[inline]
-fn stream_of((lowest, top): (usize, usize), drive: &DriveState) -> StreamId {
-    let is_open = |&category: &usize| drive.open_block(stream(category)).is_some();
-    stream((lowest..top).find(is_open).unwrap_or(top))
 }
 
 impl Dogi {
@@ -300,26 +290,39 @@ impl Dogi {
         }
     }
 
-    /// Trains the network on what became known, and groups categories by how well it predicts them.
+    /// Trains a network on what became known, and groups categories by how well it predicts what it did not learn.
     fn retrain(&mut self, drive: &DriveState) {
-        let last_bound = self.bounds[CATEGORIES - 2];
-        self.samples.settle_old(last_bound + 1, drive.write_clock());
+        self.samples.settle_old(0, drive.write_clock());
         if self.samples.known.len() < SAMPLES_MIN {
             return;
         }
         let known = std::mem::take(&mut self.samples.known);
-        let labelled: Vec<_> = known
-            .iter()
-            .map(|sample| (sample.features, category_of(sample.lifetime, &self.bounds)))
-            .collect();
-        let log = PredictionLog::new(&known, &self.bounds);
-        let (predictions, right) = log.quality();
-        let is_good = predictions >= SAMPLES_MIN as f64 && right >= RIGHT_MIN;
-        let groups = if is_good { Groups::best(&log, &self.demand(drive)) } else { None };
-        self.is_grouped = groups.is_some();
-        self.groups = groups.unwrap_or(Groups::ONE);
-        self.predictor.train(&labelled, self.epochs);
+        if self.categories == Categories::Balanced {
+            self.bounds = balanced(known.iter().map(|sample| sample.lifetime));
+        }
+        let (mut learned, mut held_out) = (Vec::new(), Vec::new());
+        for (index, sample) in known.iter().enumerate() {
+            if index % HELD_OUT == 0 {
+                held_out.push(sample);
+            } else {
+                learned.push((sample.features, category_of(sample.lifetime, &self.bounds)));
+            }
+        }
+        *self.predictor = Predictor::new();
+        self.predictor.train(&learned, self.epochs);
         self.is_trained = true;
+        let predict = |sample: &&Sample<FEATURES>| {
+            (self.predictor.classify(&sample.features), sample.lifetime)
+        };
+        let predictions: Vec<_> = held_out.iter().map(predict).collect();
+        let is_right = |&&(category, lifetime): &&(usize, u64)| {
+            category == category_of(lifetime, &self.bounds)
+        };
+        let right = predictions.iter().filter(is_right).count() as f64;
+        let is_good = right >= RIGHT_MIN * predictions.len() as f64;
+        let log = PredictionLog::new(predictions.into_iter(), &self.bounds, self.pages_per_block);
+        let groups = if is_good { Groups::best(&log, &self.demand(drive)) } else { None };
+        self.groups = groups.unwrap_or(Groups::ONE);
         self.hot_traffic = HotTraffic::default();
     }
 
@@ -327,13 +330,11 @@ impl Dogi {
         let HotTraffic { writes, hot_writes, victims, moved } = self.hot_traffic;
         let pages_per_block = f64::from(self.pages_per_block);
         Demand {
-            bounds: self.bounds,
             blocks: f64::from(self.blocks),
-            pages_per_block,
-            valid_pages: f64::from(drive.mapped_pages()),
+            valid: f64::from(drive.mapped_pages()) / pages_per_block,
             hot_writes: hot_writes as f64 / writes.max(1) as f64,
-            hot_valid: moved as f64 / (victims.max(1) as f64 * pages_per_block),
-            hot_bound: self.hot.bound as f64,
+            hot_ends: 1.0 - moved as f64 / (victims.max(1) as f64 * pages_per_block),
+            hot_bound: self.hot.bound as f64 / pages_per_block,
         }
     }
 
@@ -341,10 +342,8 @@ impl Dogi {
     pub(super) fn bound(&self, stream: StreamId) -> Option<u64> {
         match stream {
             HOT => Some(self.hot.bound),
-            StreamId(life) if usize::from(life) < CATEGORIES => {
-                Some(self.bounds[usize::from(life) - 1])
-            }
-            _ => None,
+            FROZEN => None,
+            StreamId(group) => self.groups.top(group).map(|top| self.bounds[top]),
         }
     }
 }
@@ -381,7 +380,7 @@ impl Policy for Dogi {
         }
         let lpn = write.lpn;
         let is_rewrite = drive.flash_page(lpn).is_some();
-        let longest = 2 * self.bounds[CATEGORIES - 2];
+        let longest = self.longest;
         let page = self.pages[lpn.index()];
         let lifetime = if is_rewrite {
             self.samples.end(lpn, now);
@@ -404,13 +403,10 @@ impl Policy for Dogi {
         let category = if is_hot {
             IS_HOT
         } else {
-            let category = if self.is_trained {
-                self.predictor.classify(&features) as u8
-            } else {
-                NOT_PREDICTED
-            };
-            self.samples.begin(lpn, features, category, now);
-            category.min(CATEGORIES as u8 - 1)
+            if self.next[2] - now >= self.waiting {
+                self.samples.begin(lpn, features, now);
+            }
+            if self.is_trained { self.predictor.classify(&features) as u8 } else { 0 }
         };
         self.pages[lpn.index()] = Page {
             written_at: now as u32,
@@ -421,34 +417,25 @@ impl Policy for Dogi {
         self.hot.count_write();
         self.hot_traffic.writes += 1;
         self.hot_traffic.hot_writes += u64::from(is_hot);
-        if is_hot { HOT } else { stream_of(self.groups.of(category.into()), drive) }
+        if is_hot { HOT } else { StreamId(self.groups.of(category.into())) }
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
+    fn place_relocation(&mut self, page: Relocation, _drive: &DriveState) -> StreamId {
         self.hot.count_moved();
         let known = &mut self.pages[page.lpn.index()];
         let category = std::mem::replace(&mut known.category, IS_MOVED);
         if !known.is_written {
             return FROZEN;
         }
-        if !self.is_grouped {
-            return match page.from {
-                HOT => stream_of(self.groups.of(0), drive),
-                MOVED_ONCE | MOVED_AGAIN => MOVED_AGAIN,
-                _ => MOVED_ONCE,
-            };
+        if page.from == HOT || category == IS_HOT {
+            return StreamId(1);
         }
-        let top = match category {
-            IS_HOT => self.groups.of(0).1,
-            IS_MOVED => {
-                // Frozen pages and those moved before the first training belong to the last group.
-                let life = usize::from(page.from.0).clamp(1, CATEGORIES);
-                self.groups.after(life - 1)
-            }
-            category => self.groups.moved_to(category.into()),
-        };
-        stream_of(self.groups.of(top), drive)
+        let StreamId(group) = page.from;
+        if category == IS_MOVED || group >= self.groups.count {
+            return StreamId((group + 1).min(GROUPS_MAX as u8));
+        }
+        StreamId(self.groups.moved_to(category.into()))
     }
 
     fn select_victims(&mut self, drive: &DriveState, victims: &mut Victims) {
@@ -457,8 +444,10 @@ impl Policy for Dogi {
 
     fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
         let formula = match self.last {
-            LastGroup::Greedy => "invalid pages, in the last and the frozen group",
-            LastGroup::CostBenefit => "age^(1/2) x (1 - u) / u, in the last and the frozen group",
+            LastGroup::Greedy => "invalid pages, in the last group and those after it",
+            LastGroup::CostBenefit => {
+                "age^(1/2) x (1 - u) / u, in the last group and those after it"
+            }
         };
         let is_last = self.bound(drive.stream_of(block)).is_none();
         is_last.then(|| BlockScore { formula, value: self.score(block, drive) })

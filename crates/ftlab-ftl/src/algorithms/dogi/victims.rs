@@ -1,6 +1,6 @@
-//! Which blocks are collected: those that should be dead, or else the best ones of the coldest groups.
+//! Which blocks are collected: those that should be dead, or else the best of the last groups.
 
-use crate::algorithms::dogi::policy::{Candidates, Dogi, HOT, LastGroup};
+use crate::algorithms::dogi::policy::{Dogi, HOT, LastGroup};
 use crate::page::policy::Victims;
 use crate::page::{DriveState, Phase};
 use ftlab_flash::BlockId;
@@ -72,9 +72,7 @@ impl Dogi {
                 b.0.total_cmp(&a.0).then_with(|| drive.allocated(a.1).cmp(&drive.allocated(b.1)))
             })
         };
-        let is_last = |&block: &BlockId| {
-            self.candidates == Candidates::All || self.bound(drive.stream_of(block)).is_none()
-        };
+        let is_last = |&block: &BlockId| self.bound(drive.stream_of(block)).is_none();
         let found = best(&mut blocks().filter(is_last)).or_else(|| best(&mut blocks()));
         found.map(|(_, block)| block)
     }

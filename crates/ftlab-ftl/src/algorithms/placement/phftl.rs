@@ -236,7 +236,7 @@ impl Placement for Phftl {
             log2(*chunk as f32),
         ];
         *chunk = chunk.saturating_add(1);
-        self.samples.begin(lpn, features, 0, now);
+        self.samples.begin(lpn, features, now);
         let is_known = !self.threshold.is_nan();
         if is_known && self.classifier.classify(&features) == IS_SHORT { SHORT } else { LONG }
     }
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn the_division_lies_between_two_kinds_of_lifetimes() {
-        let sample = |lifetime| Sample { features: [0.0; FEATURES], predicted: 0, lifetime };
+        let sample = |lifetime| Sample { features: [0.0; FEATURES], lifetime };
         let short = (0..300).map(|step| sample(100 + step % 60));
         let long = (0..100).map(|step| sample(20_000 + 50 * step));
         let samples: Vec<_> = short.chain(long).collect();

@@ -18,32 +18,28 @@ struct Waiting<const IN: usize> {
     features: [f32; IN],
     lpn: u32,
     written_at: u64,
-    predicted: u8,
 }
 
-state!([const IN: usize] Waiting<IN> { features, lpn, written_at, predicted });
+state!([const IN: usize] Waiting<IN> { features, lpn, written_at });
 
 /// A write and what came of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample<const IN: usize> {
     /// What was known when it was written.
     pub(crate) features: [f32; IN],
-    /// The class that was predicted then, as a number of the caller's.
-    pub(crate) predicted: u8,
     /// Host writes that it lived for, or has lived for so far if these are many.
     pub(crate) lifetime: u64,
 }
 
 impl<const IN: usize> crate::State for Sample<IN> {
     fn transfer(&mut self, archive: &mut dyn crate::Archive) -> Result<(), crate::StateError> {
-        let Self { features, predicted, lifetime } = self;
+        let Self { features, lifetime } = self;
         features.transfer(archive)?;
-        predicted.transfer(archive)?;
         lifetime.transfer(archive)
     }
 
     fn blank() -> Option<Self> {
-        Some(Self { features: [0.0; IN], predicted: 0, lifetime: 0 })
+        Some(Self { features: [0.0; IN], lifetime: 0 })
     }
 }
 
@@ -69,7 +65,7 @@ impl<const IN: usize> Samples<IN> {
     /// Samples one of `every` writes to a drive of `logical_pages`.
     pub(crate) fn new(every: u32, logical_pages: u32) -> Self {
         let places = places(every, logical_pages);
-        let none = Waiting { features: [0.0; IN], lpn: NONE, written_at: 0, predicted: 0 };
+        let none = Waiting { features: [0.0; IN], lpn: NONE, written_at: 0 };
         Self { waiting: vec![none; places as usize], known: Vec::new(), every, left: 0 }
     }
 
@@ -94,14 +90,14 @@ impl<const IN: usize> Samples<IN> {
 
     /// The page is written; samples that write if it is its turn.
     #[inline]
-    pub(crate) fn begin(&mut self, lpn: Lpn, features: [f32; IN], predicted: u8, now: u64) {
+    pub(crate) fn begin(&mut self, lpn: Lpn, features: [f32; IN], now: u64) {
         if self.left > 0 {
             self.left -= 1;
             return;
         }
         let place = self.place(lpn);
         if self.waiting[place].lpn == NONE {
-            self.waiting[place] = Waiting { features, lpn: lpn.0, written_at: now, predicted };
+            self.waiting[place] = Waiting { features, lpn: lpn.0, written_at: now };
             self.left = self.every - 1;
         }
     }
@@ -119,9 +115,9 @@ impl<const IN: usize> Samples<IN> {
     fn settle(&mut self, place: usize, now: u64) {
         let waiting = &mut self.waiting[place];
         waiting.lpn = NONE;
-        let Waiting { features, written_at, predicted, .. } = *waiting;
+        let Waiting { features, written_at, .. } = *waiting;
         if self.known.len() < self.waiting.len() {
-            self.known.push(Sample { features, predicted, lifetime: now - written_at });
+            self.known.push(Sample { features, lifetime: now - written_at });
         }
     }
 
@@ -155,7 +151,7 @@ mod tests {
         let mut samples = Samples::<1>::new(3, 30);
         // Every third of them, if its place is free.
         for lpn in 0..9 {
-            samples.begin(Lpn(lpn), [lpn as f32], 0, u64::from(lpn));
+            samples.begin(Lpn(lpn), [lpn as f32], u64::from(lpn));
         }
         for lpn in [0, 1] {
             samples.end(Lpn(lpn), 20);
