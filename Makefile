@@ -17,7 +17,7 @@ PREFIX ?= /usr/local
 TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep build-times golden release reproduce hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest scoreboard docs docs-figures docs-outputs setup-python setup-system setup-drive setup-guest setup-report
+.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep build-times golden release reproduce hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest scoreboard scoreboard-hints docs docs-figures docs-outputs setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -218,6 +218,15 @@ fault-tests: ## puts one fault at a time everywhere on drives of every FTL, and 
 
 scoreboard: build ## runs all FTLs on seven captured traces of FTLAB_SHARED (docs/scoreboard.md); resumes a stopped run (WRITES=...)
 	$(FTLAB) compare $(BOARD:%=$(FTLAB_SHARED)/traces/%.parquet) --fill none,sequential --pages-per-block 512 --ignore-trims --writes $(WRITES) --baseline rivals --out target/scoreboard
+
+# Applications whose writes name streams.
+HINTED := three-streams three-streams:overwrites=zipf three-streams:overwrites=zoned cachelib:soc=0.2,region=256KiB lsm:streams=on,data=0.7,trim=off lmcache:trim=off
+
+scoreboard-hints: build ## runs applications that name streams, on FTLs that take hints and that do not (docs/notes/hints.md)
+	$(FTLAB) compare $(HINTED) --logical 2GiB --op 3%,7%,28% --fill none --drive-writes 3 --pages-per-block 64,256,1024 --reserve 12 \
+		--ftl hazard --ftl sepbit --ftl nvme-fdp:handles=4 --ftl nvme-fdp:handles=4,inner=hazard --ftl nvme-fdp:handles=4,inner=sepbit \
+		--baseline hazard --out target/scoreboard-hints
+	$(FTLAB) inspect $(HINTED) --logical 2GiB --writes 1600000
 
 golden: ## rewrites the golden counters of all FTLs and the versions of what decides; check the diff
 	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test it -- golden_counters::

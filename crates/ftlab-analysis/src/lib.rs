@@ -14,6 +14,7 @@
 //! | sequentiality | `inspect/sequentiality.rs` | requests |
 //! | write intervals | `inspect/intervals.rs` | page writes |
 //! | footprint | `inspect/footprint.rs` | page writes |
+//! | what streams tell of lifetimes | `inspect/hints.rs` | requests |
 //! | heat map | `heat_map.rs` | page writes |
 //! | skew, update histogram | `write_counts.rs` | the page table |
 //! | hot, warm and cold pages | `inspect/temperature.rs` | the page table |

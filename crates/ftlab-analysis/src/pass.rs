@@ -41,6 +41,8 @@ pub struct Request {
     pub sectors: u32,
     /// Microseconds, if the workload has times.
     pub time_us: Option<u64>,
+    /// The stream (write hint) that the host names, if the workload has streams.
+    pub stream: Option<u16>,
 }
 
 macro_rules! compose {
@@ -171,7 +173,8 @@ impl<A: Analysis> Pass<A> {
         for (index, (op, lba, sectors)) in batch.iter().enumerate() {
             let sectors = if op == Op::Flush { 0 } else { sectors };
             let time_us = batch.time_us.get(index).copied();
-            self.feed.analysis.request(&Request { op, lba, sectors, time_us });
+            let stream = batch.stream.get(index).copied();
+            self.feed.analysis.request(&Request { op, lba, sectors, time_us, stream });
         }
         let expanded = pages::expand(batch, self.page_sectors, &mut self.feed);
         self.feed.end_block();

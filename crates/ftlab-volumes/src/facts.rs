@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn pages_that_are_touched_count_once() {
         let mut touched = Touched::new(8);
-        let request = |op, lba, sectors| Request { op, lba, sectors, time_us: None };
+        let request = |op, lba, sectors| Request { op, lba, sectors, time_us: None, stream: None };
         for one in [
             request(Op::Write, 0, 8),
             request(Op::Read, 7, 2),

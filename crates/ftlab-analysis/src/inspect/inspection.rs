@@ -4,7 +4,10 @@ use crate::{
     Extent, FootprintPoint, FrozenPoint, HeatMap, IntervalSummary, Operations, PageTable, Pass,
     Sequentiality, SizeSummary, Skew, Temperature, Updates, WriteCounts, frozen,
 };
-use crate::{Footprint, HeatMapCounter, Intervals, RequestCounter, SequentialCounter, Sizes};
+use crate::{
+    Footprint, HeatMapCounter, HintCounter, HintValue, Intervals, RequestCounter,
+    SequentialCounter, Sizes,
+};
 use ftlab_spec::{ByteSize, Share};
 use ftlab_trace::{AddressRange, RequestBatch, SkippedLines, TraceError, TraceSource};
 use schemars::JsonSchema;
@@ -73,6 +76,10 @@ pub struct Inspection {
     pub footprint: Vec<FootprintPoint>,
     /// Where writes go over time (FASTer, figure 2a).
     pub heat_map: HeatMap,
+    /// What the streams tell of lifetimes; none if the workload has no streams.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub hints: Option<HintValue>,
     /// Lines that the reader passed over, and why.
     pub skipped: Vec<SkippedLines>,
 }
@@ -209,7 +216,8 @@ pub fn inspect(
     Ok(inspector.finish(source))
 }
 
-type Analyses = (RequestCounter, Sizes, SequentialCounter, Intervals, Footprint, HeatMapCounter);
+type Analyses =
+    (RequestCounter, Sizes, SequentialCounter, Intervals, Footprint, HeatMapCounter, HintCounter);
 
 /// [`inspect`] one batch at a time, for callers that use the batches otherwise too.
 pub struct Inspector {
@@ -228,6 +236,7 @@ impl Inspector {
             Intervals::default(),
             Footprint::default(),
             HeatMapCounter::default(),
+            HintCounter::new(options.extent.page_bytes)?,
         );
         let pass = Pass::new(options.extent.clone(), analyses)?;
         Ok(Self { options: options.clone(), pass })
@@ -241,7 +250,7 @@ impl Inspector {
     /// The numbers; format, drive size and skipped lines are those of `source`.
     pub fn finish(self, source: &dyn TraceSource) -> Inspection {
         let Self { options, pass } = self;
-        let ((requests, sizes, sequentiality, intervals, footprint, heat_map), pages) =
+        let ((requests, sizes, sequentiality, intervals, footprint, heat_map, hints), pages) =
             pass.finish();
         let metadata = source.metadata();
         let page_bytes = options.extent.page_bytes;
@@ -275,6 +284,7 @@ impl Inspector {
             frozen: frozen(&pages),
             footprint: footprint.series(counts),
             heat_map,
+            hints,
             skipped: source.skipped().iter().cloned().collect(),
         }
     }

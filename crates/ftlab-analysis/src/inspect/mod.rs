@@ -3,6 +3,7 @@
 mod coverage;
 mod footprint;
 mod frozen;
+mod hints;
 mod inspection;
 mod intervals;
 mod requests;
@@ -15,6 +16,7 @@ mod temperature;
 pub use coverage::Coverage;
 pub use footprint::{Footprint, FootprintPoint};
 pub use frozen::{FrozenPoint, frozen};
+pub use hints::{HintCounter, HintValue, StreamLives};
 pub use inspection::{
     InspectOptions, Inspection, Inspections, Inspector, LogWindow, PartSummary, inspect, schema,
 };

@@ -98,7 +98,13 @@ mod tests {
     fn found(requests: &[(u64, u32)]) -> Sequentiality {
         let mut counter = SequentialCounter::default();
         for (lba, sectors) in requests {
-            let request = Request { op: Op::Write, lba: *lba, sectors: *sectors, time_us: None };
+            let request = Request {
+                op: Op::Write,
+                lba: *lba,
+                sectors: *sectors,
+                time_us: None,
+                stream: None,
+            };
             counter.request(&request);
         }
         counter.finish()

@@ -1,7 +1,7 @@
 //! The table of statistics, with a column per workload.
 
 use crate::table::ruled;
-use ftlab_analysis::{Inspection, TemperatureClass};
+use ftlab_analysis::{HintValue, Inspection, TemperatureClass};
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
 
 /// A statistic: its name, and its value for a workload.
@@ -50,6 +50,12 @@ static ROWS: &[Row] = &[
     }),
 ];
 
+/// What only workloads with streams have.
+static HINT_ROWS: &[Row] = &[
+    ("octave of a lifetime, bits", |found| hints(found, |hints| significant(hints.bits, 3))),
+    ("  of these the stream tells", |found| hints(found, |hints| significant(hints.known_bits, 3))),
+];
+
 pub(super) fn statistics(workloads: &[Inspection]) -> String {
     let headings: Vec<_> =
         std::iter::once(String::new()).chain(workloads.iter().map(name)).collect();
@@ -64,10 +70,16 @@ pub(super) fn name(found: &Inspection) -> String {
 
 /// Each statistic, and its value for each workload.
 pub(super) fn rows(workloads: &[Inspection]) -> impl Iterator<Item = Vec<String>> {
-    ROWS.iter().map(|(label, value)| {
+    let has_hints = workloads.iter().any(|found| found.hints.is_some());
+    let hint_rows = HINT_ROWS.iter().filter(move |_| has_hints);
+    ROWS.iter().chain(hint_rows).map(|(label, value)| {
         let values = workloads.iter().map(value);
         std::iter::once((*label).to_owned()).chain(values).collect()
     })
+}
+
+fn hints(found: &Inspection, value: impl Fn(&HintValue) -> String) -> String {
+    found.hints.as_ref().map_or_else(|| NONE.into(), value)
 }
 
 fn share(part: u64, all: u64) -> String {

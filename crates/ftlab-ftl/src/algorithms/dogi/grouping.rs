@@ -46,11 +46,10 @@ pub(super) fn balanced(lifetimes: impl Iterator<Item = u64>) -> Bounds {
     sorted.sort_unstable();
     let mut bounds = [u64::MAX; CATEGORIES];
     let mut least = 0;
-    for category in 0..CATEGORIES - 1 {
+    for (category, bound) in bounds[..CATEGORIES - 1].iter_mut().enumerate() {
         let rank = sorted.len() * (category + 1) / CATEGORIES;
-        least = sorted.get(rank).map_or(least, |&lifetime| lifetime.max(least));
-        bounds[category] = least;
-        least += 1;
+        *bound = sorted.get(rank).map_or(least, |&lifetime| lifetime.max(least));
+        least = *bound + 1;
     }
     bounds
 }
@@ -81,7 +80,9 @@ impl PredictionLog {
         for (category, lifetime) in predictions {
             lifetimes[category].push(blocks(lifetime));
         }
-        lifetimes.iter_mut().for_each(|lifetimes| lifetimes.sort_unstable());
+        for of_category in &mut lifetimes {
+            of_category.sort_unstable();
+        }
         let writes = lifetimes.iter().map(Vec::len).sum::<usize>() as f64;
         let bound = |category: usize| blocks(bounds[category.min(CATEGORIES - 2)]);
         Self { lifetimes, bounds: std::array::from_fn(bound), writes }
