@@ -86,10 +86,10 @@ fn options(mapping: &str) -> CreateOptions {
 
 /// Drives that were killed in the middle of their work: with the map in memory, and on flash. All bytes of a page are
 /// equal.
-fn images() -> &'static [Vec<u8>; 2] {
-    static IMAGES: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
+fn images() -> &'static [Vec<u8>; 3] {
+    static IMAGES: OnceLock<[Vec<u8>; 3]> = OnceLock::new();
     IMAGES.get_or_init(|| {
-        ["full", "dftl:cache=512"].map(|mapping| {
+        ["full", "dftl:cache=512", "s-ftl:cache=1KiB"].map(|mapping| {
             let options = options(mapping);
             let bytes = Drive::backing_bytes(&options).expect("a size") as usize;
             let backing = Arc::new(PowerCut::new(vec![0; bytes]));

@@ -68,7 +68,8 @@ impl Core {
         body.end_section(Section::Ftl);
         self.media().slots().save(body)?;
         body.end_section(Section::Slots);
-        let mut counted = serde_json::to_vec(&Counted::from(&self.ftl.counters()))?;
+        let mut counted =
+            serde_json::to_vec(&Counted::of(&self.ftl.counters(), self.ftl.map_counts()))?;
         body.bytes(&mut counted)?;
         body.end_section(Section::Counters);
         let drive = self.ftl.drive();

@@ -12,11 +12,15 @@
 //! a new FTL adopts the blocks, the oldest first, and learns from the beginning
 //! ```
 //!
+//! If the map is on flash, all of it is in memory meanwhile. Translation pages are given up, and get places in free
+//! blocks; what they have to hold follows from the rest.
+//!
 //! This changes nothing on the medium. What has to be copied is told to the tracker, and copied as after any crash.
 
 use crate::drive::counted::Counted;
 use crate::drive::opening::{
-    Extent, Headers, Loaded, MayLose, Recovery, Repeated, bound, first_intact, load_again, measure,
+    Extent, Headers, Loaded, MayLose, Recovery, Repeated, Survey, bound, first_intact, load_again,
+    measure,
 };
 use crate::media::{
     Backing, BodyReader, Checkpoint, Head, JournalReader, Media, MediaError, Owner, Pages, Reads,
@@ -24,7 +28,9 @@ use crate::media::{
 };
 use ftlab_flash::{BlockId, Lpn, NoPayload, Ppn};
 use ftlab_ftl::Restored;
-use ftlab_ftl::registry::{self, DynPageMapped};
+use ftlab_ftl::map::Mapping;
+use ftlab_ftl::registry::{self, DynAdopting};
+use ftlab_spec::Spec;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -58,8 +64,8 @@ impl Map {
         let config = superblock.config;
         let mut map = Self {
             slot,
-            flash_pages: Vec::with_capacity(config.logical_pages as usize),
-            checksums: Vec::with_capacity(config.logical_pages as usize),
+            flash_pages: vec![NONE; config.logical_pages as usize],
+            checksums: vec![0; config.logical_pages as usize],
             slots: Slots::new(&config.geometry),
             counted: Counted::default(),
             erases: vec![0; config.geometry.blocks() as usize],
@@ -71,6 +77,7 @@ impl Map {
         let before = map.checkpoint.body_bytes.saturating_sub(map_bytes);
         let all = [(Section::Other, before), (Section::Map, map_bytes)];
         let is_named = !map.checkpoint.sections.is_empty();
+        let mut maps = 0;
         let sections = if is_named { map.checkpoint.sections.clone() } else { all.to_vec() };
         for (section, bytes) in sections {
             let start = body.position();
@@ -82,9 +89,22 @@ impl Map {
                 }
                 Section::Wear => body.numbers(&mut map.erases).map_err(failed)?,
                 Section::Map => {
-                    body.slices(config.logical_pages, |_, flash_pages, checksums| {
-                        map.flash_pages.extend_from_slice(flash_pages);
-                        map.checksums.extend_from_slice(checksums);
+                    maps += 1;
+                    body.slices(config.logical_pages, |first, flash_pages, checksums| {
+                        map.flash_pages[first.index()..][..flash_pages.len()]
+                            .copy_from_slice(flash_pages);
+                        map.checksums[first.index()..][..checksums.len()]
+                            .copy_from_slice(checksums);
+                        Ok(())
+                    })?;
+                }
+                Section::Owners => {
+                    maps += 1;
+                    body.owners(config.geometry.pages(), |page, lpn, checksum| {
+                        if lpn.0 < config.logical_pages {
+                            map.flash_pages[lpn.index()] = page.0;
+                            map.checksums[lpn.index()] = checksum;
+                        }
                         Ok(())
                     })?;
                 }
@@ -92,7 +112,7 @@ impl Map {
                     let bytes = body.take(bytes).map_err(failed)?;
                     map.find_slots(&bytes, superblock);
                 }
-                Section::Ftl | Section::Owners | Section::Other => {}
+                Section::Ftl | Section::Other => {}
             }
             body.pass_over(start + bytes).map_err(failed)?;
         }
@@ -100,7 +120,7 @@ impl Map {
         if !is_intact {
             return Err(MediaError::Checkpoint("its checksum is wrong".to_owned()));
         }
-        if map.flash_pages.len() != config.logical_pages as usize {
+        if maps != 1 {
             return Err(MediaError::Checkpoint("it has no map, or more than one".to_owned()));
         }
         Ok(map)
@@ -316,6 +336,8 @@ struct Assigned {
     mapped: u32,
     /// Pages that are to be copied to theirs, their checksums, and where they are.
     loose: Vec<(Lpn, u32, Option<Ppn>)>,
+    /// Translation pages that have something to tell.
+    of_map: Vec<u32>,
 }
 
 impl Assigned {
@@ -328,11 +350,17 @@ impl Assigned {
             checksums: vec![0; config.logical_pages as usize],
             mapped: 0,
             loose: Vec::new(),
+            of_map: Vec::new(),
         };
+        let entries = Mapping::entries_per_page(config.geometry.page_bytes());
         for lpn in (0..config.logical_pages).map(Lpn) {
             let Some(checksum) = changes.current(map, lpn) else { continue };
             assigned.checksums[lpn.index()] = checksum;
             assigned.mapped += 1;
+            let of_map = config.logical_pages + lpn.0 / entries;
+            if superblock.is_paged() && assigned.of_map.last() != Some(&of_map) {
+                assigned.of_map.push(of_map);
+            }
             let place = found.place(map, lpn, checksum);
             let block = place.and_then(|place| blocks[(place.0 / pages_per_block) as usize]);
             match (place, block) {
@@ -368,8 +396,10 @@ impl Assigned {
         let vacated = free.iter().flat_map(|block| slots.vacate(BlockId(*block as u32)));
         let gone = vacated.collect();
         let mut emptied = 0;
+        let of_map = self.of_map.len().div_ceil(pages_per_block);
         for (pages, block) in held {
-            let left = free.len().saturating_sub(self.loose.len().div_ceil(pages_per_block));
+            let taken = self.loose.len().div_ceil(pages_per_block) + of_map;
+            let left = free.len().saturating_sub(taken);
             let is_enough = left >= superblock.config.reserve_blocks as usize;
             if is_enough || pages == pages_per_block || (emptied + pages) as u64 > most {
                 break;
@@ -388,16 +418,20 @@ impl Assigned {
             }
             free.push(block);
         }
-        let pages = free.iter().flat_map(|block| {
+        let of_host = self.loose.len().div_ceil(pages_per_block);
+        let pages = |block: &usize| {
             let first = block * pages_per_block;
             first..first + pages_per_block
-        });
-        for (page, (lpn, ..)) in pages.zip(&self.loose) {
+        };
+        for (page, (lpn, ..)) in free.iter().flat_map(pages).zip(&self.loose) {
             self.owners[page] = lpn.0;
         }
+        for (page, lpn) in free.iter().skip(of_host).flat_map(pages).zip(&self.of_map) {
+            self.owners[page] = *lpn;
+        }
         // One has to be left for the first collection to move pages to.
-        if self.loose.len().div_ceil(pages_per_block) >= free.len() {
-            let left = self.loose.len();
+        if of_host + of_map >= free.len() {
+            let left = self.loose.len() + self.of_map.len();
             return Err(MediaError::Replay(format!(
                 "no free block is left beside those for {left} pages"
             )));
@@ -451,6 +485,8 @@ pub(crate) fn locate_all(
     let media = ftl.flash_mut();
     *media.totals_mut() = map.checkpoint.totals;
     *media.slots_mut() = changes.slots;
+    // Those of translation pages follow.
+    assigned.checksums.resize(superblock.all_pages() as usize, 0);
     *media.checksums_vec() = assigned.checksums;
     let is_lost = |(lpn, checksum, place): &&(Lpn, u32, Option<Ppn>)| {
         place.is_none() && !changes.pages.contains_key(&(*lpn, *checksum))
@@ -482,20 +518,28 @@ fn last_whole(extent: &Extent, map: &Map, changes: &Changes, found: &Found) -> u
 fn build(
     superblock: &Superblock,
     media: Media,
-) -> Result<(DynPageMapped<Media, ()>, Option<String>), MediaError> {
-    let (ftl, config) = (&superblock.ftl, superblock.config);
-    let Err(error) = registry::build_page_mapped(ftl, config, NoPayload, ()) else {
-        return Ok((registry::build_page_mapped(ftl, config, media, ())?, None));
+) -> Result<(DynAdopting<Media, ()>, Option<String>), MediaError> {
+    let Superblock { ftl, mapping, config, .. } = superblock;
+    let build = |ftl: &Spec, media: Media| {
+        let mut built = registry::build_to_adopt(mapping, ftl, *config, media, ())?;
+        if superblock.is_paged() {
+            built.page_in();
+            built.flash_mut().page_in();
+        }
+        Ok::<_, MediaError>(built)
+    };
+    let Err(error) = registry::build_to_adopt(mapping, ftl, *config, NoPayload, ()) else {
+        return Ok((build(ftl, media)?, None));
     };
     let shows = SHOWS.parse().map_err(registry::BuildError::from)?;
-    let shown = registry::build_page_mapped(&shows, config, media, ())?;
+    let shown = build(&shows, media)?;
     let reason = format!("{error}; choose another FTL with `ftlab drive upgrade --ftl`");
     Ok((shown, Some(reason)))
 }
 
 /// Lets the FTL adopt the blocks, the oldest first.
 fn adopt(
-    ftl: &mut DynPageMapped<Media, ()>,
+    ftl: &mut DynAdopting<Media, ()>,
     map: &Map,
     changes: &Changes,
     found: &Found,
@@ -515,9 +559,38 @@ fn adopt(
     by_age.sort_by_key(|block| found.newest[slot(*block)]);
     let counters = map.counted.after(writes, trims);
     ftl.begin_adoption(&by_age, assigned.mapped, &counters, &map.erases);
+    ftl.continue_map_counts(&map.counted.map());
     for block in by_age {
         ftl.adopt(block, owners(block));
     }
+}
+
+/// The same after a replay without all of the mapping in memory: beside pages that are not there stands something else.
+pub(crate) fn strangers_beside(
+    loaded: &mut Loaded,
+    pages: Pages,
+    survey: &Survey,
+) -> Result<u64, MediaError> {
+    let media = loaded.ftl.flash_mut();
+    let tracker = media.replay_mut().map(std::mem::take).unwrap_or_default();
+    let mut strange = Vec::new();
+    let mut missing = 0;
+    for (place, Owner { lpn, checksum, .. }) in &survey.wrong {
+        if media.slots().unreadable_at(*lpn).is_some() {
+            continue;
+        }
+        if tracker.knows(*lpn) {
+            missing += u64::from(!tracker.is_there(pages, *lpn, *place, *checksum)?);
+        } else {
+            strange.push((*place, *lpn, *checksum));
+        }
+    }
+    strange.sort_unstable();
+    missing += pages.without_those_there(&strange).len() as u64;
+    if let Some(kept) = media.replay_mut() {
+        *kept = tracker;
+    }
+    Ok(missing)
 }
 
 /// How many pages are not where a replay has them, and in no other place that it knows.

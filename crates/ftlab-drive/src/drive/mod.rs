@@ -183,12 +183,6 @@ impl Drive {
         let (is_taken_over, needs_all) = (options.ftl.is_some(), options.read_only);
         let how = How { may_lose, is_taken_over, needs_all };
         let superblock = match options.ftl {
-            Some(_) if superblock.is_paged() => {
-                let mapping = superblock.mapping.name();
-                let why = "that was asked for".to_owned();
-                let remedy = "make a new drive of it with `ftlab drive copy --ftl`".to_owned();
-                return Err(MediaError::NotTakenOver { mapping, why, remedy });
-            }
             Some(ftl) => superblock.taken_over(ftl)?,
             None => superblock,
         };

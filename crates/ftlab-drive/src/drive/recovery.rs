@@ -45,22 +45,14 @@ pub(crate) fn repeat_all(
     } else {
         *recovery = Recovery::default();
         match replay(backing, superblock, may_lose, how.needs_all, recovery) {
-            Ok(replayed) if replayed.lost == 0 || superblock.is_paged() => return Ok(replayed),
+            Ok(replayed) if replayed.lost == 0 => return Ok(replayed),
             Ok(replayed) => {
                 return Ok(search_lost(backing, superblock, may_lose, replayed, recovery));
             }
-            Err(error) if error.is_of_replay() && !superblock.is_paged() => error.to_string(),
+            Err(error) if error.is_of_replay() => error.to_string(),
             Err(error) => return Err(error),
         }
     };
-    if superblock.is_paged() {
-        let remedy = format!(
-            "open it with {}, which wrote it, or make a new drive with `ftlab drive repair --to`, where trimmed pages \
-             are back",
-            superblock.program
-        );
-        return Err(MediaError::NotTakenOver { mapping: superblock.mapping.name(), why, remedy });
-    }
     *recovery = Recovery { by_map: Some(why), ..Recovery::default() };
     locate::locate_all(backing, superblock, may_lose, recovery)
 }

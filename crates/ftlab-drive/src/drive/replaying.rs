@@ -11,6 +11,7 @@ use crate::media::{
     Owner, Pages, Record, Section, Superblock, Tracker, Unread, sequence, with_retries,
 };
 use ftlab_flash::{Lpn, Ppn};
+use ftlab_ftl::map::Mapping;
 use ftlab_ftl::registry::DynMapped;
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,7 +42,8 @@ pub(crate) fn load_newest(
     })
 }
 
-/// The pages of the host of which the journal after a checkpoint tells, a bit each; and where it ends.
+/// The pages of the host of which the journal after a checkpoint tells, a bit each, and if the map weighs them, all others
+/// of their translation pages; and where it ends.
 struct Asked {
     bits: Vec<u64>,
     pages: u32,
@@ -80,6 +82,16 @@ impl Asked {
                 }
             }
         }
+        if superblock.mapping.weighs_pages() {
+            let entries = Mapping::entries_per_page(superblock.config.geometry.page_bytes());
+            let of_map_page = bits.chunks_mut((entries / 64).max(1) as usize);
+            of_map_page
+                .filter(|of| of.iter().any(|word| *word != 0))
+                .for_each(|of| of.fill(u64::MAX));
+            if let Some(last) = bits.last_mut() {
+                *last &= u64::MAX >> (pages.wrapping_neg() % 64);
+            }
+        }
         let pages = bits.iter().map(|word| word.count_ones()).sum();
         Self { bits, pages, end: reader.head() }
     }
@@ -107,6 +119,8 @@ fn load_once(
     let failed = |error| MediaError::io("read a checkpoint", error);
     let media = Media::new(Arc::clone(backing), superblock, 0, checkpoint.head);
     let mut ftl = build(superblock, media)?;
+    // What is written beside pages counts on from there.
+    *ftl.flash_mut().totals_mut() = checkpoint.totals;
     let layout = &superblock.layout;
     // What is damaged may be anything, and lists of what a map holds are followed while they are restored.
     if superblock.is_paged() && !BodyReader::verify(&**backing, layout, slot, &checkpoint) {
@@ -122,7 +136,6 @@ fn load_once(
     if !is_taken {
         return Err(MediaError::Replay("a checkpoint has more than the FTL knows".to_owned()));
     }
-    *ftl.flash_mut().totals_mut() = checkpoint.totals;
     Ok(Loaded { ftl, asked_to, slot, checkpoint })
 }
 
@@ -408,7 +421,10 @@ fn replay_once(
         return Err(MediaError::Replay(failure.to_owned()));
     }
     let survey = loaded.asked_to.map(|_| survey(&mut loaded, pages)).transpose()?;
-    let is_searched = recovery.repeated > 0 && !superblock.is_paged();
-    let lost = if is_searched { locate::strangers(&mut loaded, pages)? } else { 0 };
+    let lost = match &survey {
+        _ if recovery.repeated == 0 => 0,
+        Some(survey) => locate::strangers_beside(&mut loaded, pages, survey)?,
+        None => locate::strangers(&mut loaded, pages)?,
+    };
     Ok(Repeated { loaded, headers, extent, last, lost, survey, unwritable: None })
 }

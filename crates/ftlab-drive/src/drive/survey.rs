@@ -70,7 +70,7 @@ pub(crate) fn survey(loaded: &mut Loaded, pages: Pages) -> Result<Survey, MediaE
     let mut asked = media.replay_mut().map(|tracker| tracker.lpns()).unwrap_or_default();
     asked.extend(media.slots().unreadable());
     let asked = Set::new(host_pages, asked.into_iter());
-    let in_memory = Set::new(host_pages, loaded.ftl.held().into_iter());
+    let in_memory = Set::new(host_pages, loaded.ftl.held());
     let mut places = HashMap::new();
     let mut wrong = Vec::new();
     let mut sums = vec![0_u64; loaded.ftl.map_pages() as usize];

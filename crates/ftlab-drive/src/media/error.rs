@@ -136,12 +136,6 @@ pub enum MediaError {
     /// A map that a live drive cannot have.
     #[error("a live drive cannot have this map: {0}")]
     Mapping(String),
-    /// What takes a search for all pages, on a drive whose map is on flash.
-    #[error(
-        "a drive with --mapping {mapping} is not taken over by another FTL, or another version of its own, \
-         and {why}; {remedy}"
-    )]
-    NotTakenOver { mapping: String, why: String, remedy: String },
     /// What tells of operations that are cut off would be overwritten.
     #[error(
         "{pages} pages that were written after operation {last}, the last one in the journal, are in the places of \
@@ -168,7 +162,6 @@ impl MediaError {
                 | Self::Future(_)
                 | Self::ReclaimGroups(_)
                 | Self::Mapping(_)
-                | Self::NotTakenOver { .. }
                 | Self::Size { .. }
                 | Self::LongParameters
                 | Self::NoRoomFor { .. }

@@ -4,7 +4,7 @@
 use crate::common;
 use ftlab_drive::{CreateOptions, Drive, OpenOptions, PowerCut, Store};
 use ftlab_flash::Geometry;
-use ftlab_ftl::map::{CdftlParameters, DftlParameters, TpftlParameters};
+use ftlab_ftl::map::{CdftlParameters, DftlParameters, SftlParameters, TpftlParameters};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, Entry, Kind};
 use ftlab_spec::{Domain, Parameters};
@@ -107,6 +107,7 @@ fn specs_of_maps() -> Vec<String> {
     let maps = [
         ("dftl:cache=4KiB", DftlParameters::describe()),
         ("cdftl:cache=4KiB", CdftlParameters::describe()),
+        ("s-ftl:cache=2KiB", SftlParameters::describe()),
         ("tpftl:cache=4KiB,by-request=off", TpftlParameters::describe()),
     ];
     let mut specs = Vec::new();

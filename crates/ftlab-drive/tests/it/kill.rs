@@ -100,6 +100,7 @@ fn what_was_flushed_survives_kills() {
 fn so_it_does_if_the_map_is_on_flash() {
     survive_kills("2r++", "dftl:cache=4KiB", 3);
     survive_kills("1r-greedy", "tpftl:cache=4KiB,by-request=off", 2);
+    survive_kills("2r-fifo", "s-ftl:cache=8KiB", 2);
 }
 
 #[test]

@@ -88,9 +88,25 @@ pub(crate) trait Map: Send + State {
         false
     }
 
-    /// All pages whose entries are in memory, of such a map.
+    /// The pages whose entries are in memory one by one, of such a map.
     fn held(&self) -> Vec<Lpn> {
         Vec::new()
+    }
+
+    /// The translation pages all of whose entries are in memory beside, of such a map.
+    fn held_pages(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Whether a translation page is one of these.
+    fn holds_page(&self, _page: u32) -> bool {
+        false
+    }
+
+    /// Whether it looks at the places of all pages of a translation page before that comes into memory, which decide how
+    /// much it takes there.
+    fn weighs_pages(&self) -> bool {
+        false
     }
 
     /// A translation page is written, with what has changed of it in memory, if that is to go along.
@@ -167,6 +183,16 @@ pub(super) trait OnFlash: Parameters + Copy {
 
     /// Bytes of memory that its simulation takes at most, of `entries` entries in `map_pages` translation pages.
     fn memory_bytes(&self, entries: u32, map_pages: u32) -> u64;
+
+    /// Whether it weighs pages before they come: then operations that are repeated need the places of all pages of the
+    /// translation pages that they ask for.
+    const WEIGHS_PAGES: bool = false;
+
+    /// Bytes of memory that it takes at most on a live drive, where entries that are not held take none.
+    fn live_bytes(&self, entries: u32, map_pages: u32) -> u64 {
+        // Entries stand in two tables more, one of which tells their places.
+        (self.memory_bytes(entries, map_pages) - 4 * u64::from(entries)) * 3 / 2
+    }
 
     /// The map of a drive with `entries` entries, `entries_per_page` of which a translation page holds; a small one takes
     /// no memory for each of them, if it can.

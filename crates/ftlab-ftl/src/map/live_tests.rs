@@ -107,7 +107,7 @@ proptest! {
             Kind::Tpftl(of) => {
                 Kind::Tpftl(crate::map::TpftlParameters { by_request: false, ..of })
             }
-            Kind::Sftl(_) | Kind::Learnedftl(_) | Kind::Full => Kind::Lru { entries: 20, protected: 0.5 },
+            Kind::Learnedftl(_) | Kind::Full => Kind::Lru { entries: 20, protected: 0.5 },
             kind => kind,
         };
         let mapping: Mapping = kind.text().parse().unwrap();
@@ -165,13 +165,14 @@ fn work(live: &mut OverCounted<Memory>, full: &mut OverCounted<NoPayload>, confi
     }
 }
 
-const MAPS: [&str; 3] = ["dftl:cache=512", "tpftl:cache=512,by-request=off", "cdftl:cache=512"];
+const MAPS: [&str; 4] =
+    ["dftl:cache=512", "tpftl:cache=512,by-request=off", "cdftl:cache=512", "s-ftl:cache=256"];
 
 #[test]
 fn every_policy_takes_a_map_whose_entries_are_on_flash_alone() {
     let mut moved = 0;
     for (number, name) in policies().enumerate() {
-        let mapping = MAPS[number % 3].parse().unwrap();
+        let mapping = MAPS[number % 4].parse().unwrap();
         let config = drive();
         let mut full = mapped(&name, &mapping, config, NoPayload);
         let mut live = live(&name, &mapping, config);
@@ -189,7 +190,7 @@ fn every_policy_takes_a_map_whose_entries_are_on_flash_alone() {
 fn so_do_other_schedules_of_collection() {
     for name in ["1r-greedy", "2r++", "sepbit", "wolf"] {
         for (number, gc) in SCHEDULES.into_iter().enumerate() {
-            let mapping = MAPS[number % 3].parse().unwrap();
+            let mapping = MAPS[number % 4].parse().unwrap();
             let gc: GcSchedule = gc.parse().unwrap();
             let mut config = DriveConfig { gc, ..drive() };
             config.wear.threshold = 4;

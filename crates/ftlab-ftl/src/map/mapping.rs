@@ -184,9 +184,20 @@ impl Mapping {
     /// Bytes of memory that it takes at most on a live drive, where entries that are not held take none: that of
     /// [`of_engine`](Self::of_engine).
     pub fn live_bytes(&self, engine: &DriveConfig) -> u64 {
-        // Entries stand in two tables more, one of which tells their places.
-        let of_held = self.memory_bytes(engine) - 4 * u64::from(engine.logical_pages);
-        of_held * 3 / 2 + 16 * 1024
+        let (entries, blocks) = (engine.logical_pages, engine.geometry.blocks());
+        let of_cache = on_flash!(&self.kept, map => map.live_bytes(entries, engine.map_pages));
+        let of_drive = 48 * u64::from(engine.map_pages) + 128 * u64::from(blocks) + 16 * 1024;
+        of_cache.map_or(0, |bytes| bytes + of_drive)
+    }
+
+    /// Whether operations that are repeated on a live drive need the places of all pages of the translation pages that
+    /// they ask for.
+    pub fn weighs_pages(&self) -> bool {
+        fn of<T: OnFlash>(_: &T) -> bool {
+            T::WEIGHS_PAGES
+        }
+
+        on_flash!(&self.kept, map => of(map)).unwrap_or(false)
     }
 
     /// Pages of an entry, on a drive with pages of this size.
@@ -247,7 +258,7 @@ impl Mapping {
     /// Why a live drive cannot have this map, and what to do; none if it can.
     pub fn refused_live(&self) -> Option<String> {
         let name = self.name();
-        let possible = "give full, dftl, cdftl, or tpftl with by-request=off";
+        let possible = "give full, dftl, s-ftl, cdftl, or tpftl with by-request=off";
         if self.has_units() {
             return Some(format!(
                 "{name} has units, whose pages a live drive would have to rewrite; {possible}"
@@ -259,13 +270,10 @@ impl Mapping {
             ));
         }
         match self.kept {
-            Kept::Full | Kept::Dftl(_) | Kept::Cdftl(_) => None,
+            Kept::Full | Kept::Dftl(_) | Kept::Cdftl(_) | Kept::Sftl(_) => None,
             Kept::Tpftl(of) if !of.asks_for_requests() => None,
             Kept::Tpftl(_) => Some(format!(
                 "{name} loads what a request needs, and the journal of a live drive has pages; give by-request=off"
-            )),
-            Kept::Sftl(_) => Some(format!(
-                "{name} looks at places before their translation page is read; {possible}"
             )),
             Kept::Leaftl(_) => Some(format!(
                 "{name} has places in segments, which are not kept on flash; {possible}"

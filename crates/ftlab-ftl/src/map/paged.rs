@@ -9,7 +9,9 @@ use crate::map::units::{UnitFlash, UnitPages};
 use crate::map::waiting::{Waiting, Write};
 use crate::map::watch::{MapWatch, NEXT_VICTIM};
 use crate::page::entry::DriveShape;
-use crate::page::{ConfigError, DriveConfig, DriveState, PageMapped, Policy, Refreshed, Resume};
+use crate::page::{
+    Adopt, ConfigError, DriveConfig, DriveState, PageMapped, Policy, Refreshed, Resume,
+};
 use crate::{
     Archive, BlockUse, Broken, ChosenRule, Counters, ErrorOf, Ftl, FtlError, MapCounts,
     MemoryBytes, Metadata, Observer, PageBatch, PageWrite, State, StateError, StreamUse,
@@ -62,6 +64,9 @@ pub(crate) struct PagedMap<F, O> {
     places_most: usize,
     /// While operations are repeated: the pages of the host whose places are asked for, a bit each.
     asked: Option<Vec<u64>>,
+    /// Whether the map weighs translation pages before they come, and the one that is about to.
+    weighs: bool,
+    coming: Option<u32>,
     /// Data of a translation page that is read or written.
     content: Vec<u8>,
     /// Data of a translation page that was read for [`Resume::find`], and its number, if it is as on flash.
@@ -98,6 +103,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         let waiting = buffer.filter(|pages| *pages > 1);
         let waiting = waiting.map(|pages| Waiting::new(pages, host_units));
         let trains = map.as_ref().is_some_and(|map| map.trains());
+        let weighs = map.as_ref().is_some_and(|map| map.weighs_pages());
         let content = vec![u8::MAX; if is_small { geometry.page_bytes() as usize } else { 0 }];
         let watch = MapWatch::new(observer, units, [host_units, logical_pages], map.is_some());
         Ok(Self {
@@ -128,6 +134,8 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             pages: Vec::new(),
             places_most: 0,
             asked: None,
+            weighs,
+            coming: None,
             content: content.clone(),
             found: (None, content),
         })
@@ -288,14 +296,15 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
 
     /// Brings the entry of unit `lpn` into memory, which was found there or not; whether it was.
     fn bring(&mut self, lpn: Lpn, found: Found, purpose: Purpose) -> Result<bool, ErrorOf<Self>> {
-        if self.asked.is_some() {
-            // Otherwise its place would be known.
-            self.ftl.drive_mut().bring(lpn, NOWHERE);
-        }
         match found {
             Found::Here => return Ok(true),
             Found::Told => return Ok(false),
             Found::InPage | Found::Nowhere => {}
+        }
+        let page = lpn.0 / self.entries_per_page;
+        let is_ahead = self.weighs && found == Found::Nowhere && !self.content.is_empty();
+        if is_ahead {
+            self.bring_page(page, purpose)?;
         }
         while let Some(written) = self.map.make_room(lpn, &|lpn| self.ftl.flash_page(lpn)) {
             self.counts.write_backs += 1;
@@ -303,11 +312,17 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             self.settle()?;
         }
         if found == Found::Nowhere {
-            let is_read = self.read(lpn.0 / self.entries_per_page, purpose)?;
+            let is_read = if is_ahead {
+                self.ftl.flash_page(self.map_page(page)).is_some()
+            } else {
+                self.read(page, purpose)?
+            };
             self.counts.loads += u64::from(is_read);
         }
         self.map.load(lpn);
-        if found == Found::Nowhere {
+        if is_ahead {
+            self.coming = None;
+        } else if found == Found::Nowhere {
             self.bring_loaded(lpn);
         }
         Ok(found == Found::InPage)
@@ -677,6 +692,8 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
             pages: _,
             places_most: _,
             asked: _,
+            weighs: _,
+            coming: _,
             content: _,
             found: _,
         } = self;
@@ -705,7 +722,7 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
         ftl.transfer(archive)?;
         // Of those that hold nothing, the mapping that is restored next tells nothing.
         if ftl.drive().is_paged() {
-            map.held().into_iter().for_each(|lpn| ftl.drive_mut().bring(lpn, NOWHERE));
+            self.bring_held();
         }
         Ok(())
     }
@@ -756,23 +773,30 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
         self.found = (None, vec![u8::MAX; page_bytes]);
         if self.asked.take().is_some() {
             // Those that hold nothing are nowhere.
-            self.map.held().into_iter().for_each(|lpn| self.ftl.drive_mut().bring(lpn, NOWHERE));
+            self.bring_held();
             self.ftl.drive_mut().set_replaying(false, 0);
             self.drop_places();
         }
-        self.ftl.page_out(&self.map.held());
+        self.ftl.page_out(&self.map.held(), &self.map.held_pages());
     }
 
     fn begin_replay(&mut self, asked: Vec<u64>) {
         debug_assert!(self.ftl.drive().is_paged(), "all of the map is in memory");
         let pages: u32 = asked.iter().map(|word| word.count_ones()).sum();
         self.content = Vec::new();
-        self.ftl.drive_mut().set_replaying(true, pages as usize);
+        let drive = self.ftl.drive_mut();
+        drive.set_replaying(true, pages as usize);
+        // The mapping that is restored next tells nothing of those that hold nothing.
+        let is_asked = |lpn: &u32| asked[*lpn as usize / 64] >> (lpn % 64) & 1 == 1;
+        for lpn in (0..self.host_units).filter(is_asked) {
+            drive.bring(Lpn(lpn), NOWHERE);
+        }
         self.asked = Some(asked);
     }
 
-    fn held(&self) -> Vec<Lpn> {
-        self.map.held()
+    fn held(&self) -> Box<dyn Iterator<Item = Lpn> + '_> {
+        let of_pages = self.map.held_pages().into_iter().flat_map(|page| self.entries_of(page));
+        Box::new(self.map.held().into_iter().chain(of_pages.map(Lpn)))
     }
 
     fn is_changed(&self, lpn: Lpn) -> bool {
@@ -807,6 +831,30 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
         for (lpn, entry) in self.entries_of(map_page).zip(data.as_chunks_mut().0) {
             *entry = self.place_of(lpn).to_le_bytes();
         }
+    }
+}
+
+/// Nothing of its map is in memory before.
+impl<F: Flash + Send, O: Observer> Adopt for PagedMap<F, O> {
+    fn begin_adoption(
+        &mut self,
+        blocks: &[BlockId],
+        mapped: u32,
+        counters: &Counters,
+        erases: &[u32],
+    ) {
+        debug_assert!(self.units.is_one() && !self.ftl.drive().is_paged());
+        (self.written, self.trimmed) = (counters.host_writes, counters.trims);
+        self.ftl.begin_adoption(blocks, mapped, counters, erases);
+    }
+
+    fn continue_map_counts(&mut self, counts: &MapCounts) {
+        self.counts = *counts;
+        self.ftl.observer_mut().relocations = counts.relocations;
+    }
+
+    fn adopt(&mut self, block: BlockId, owners: &[u32]) {
+        self.ftl.adopt(block, owners);
     }
 }
 
@@ -868,11 +916,29 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         }
     }
 
+    /// Brings the places of all entries that the map holds; those that are not in memory are nowhere.
+    fn bring_held(&mut self) {
+        let drive = self.ftl.drive_mut();
+        self.map.held_pages().into_iter().for_each(|page| drive.bring_page(page, |_| NOWHERE));
+        self.map.held().into_iter().for_each(|lpn| drive.bring(lpn, NOWHERE));
+    }
+
+    /// Brings the places of all entries of a translation page that is to come. That it is read is counted when it does.
+    fn bring_page(&mut self, page: u32, purpose: Purpose) -> Result<(), ErrorOf<Self>> {
+        self.read(page, purpose)?;
+        let (first, told) = (page * self.entries_per_page, self.content.as_chunks().0);
+        let place = |lpn: u32| u32::from_le_bytes(told[(lpn - first) as usize]);
+        self.ftl.drive_mut().bring_page(page, place);
+        self.coming = Some(page);
+        Ok(())
+    }
+
     /// Drops places that the map does not hold any more. None has to be written.
     #[cold]
     fn drop_places(&mut self) {
-        let map = &self.map;
-        self.ftl.drive_mut().keep_places(|lpn| map.holds(lpn));
+        let (map, coming) = (&self.map, self.coming);
+        let keeps_all_of = |page| coming == Some(page) || map.holds_page(page);
+        self.ftl.drive_mut().keep_places(|lpn| map.holds(lpn), keeps_all_of);
         // At least an eighth is dropped by the next time.
         self.places_most = self.ftl.drive().places_in_memory() * 9 / 8 + 1024;
     }

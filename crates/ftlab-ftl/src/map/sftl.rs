@@ -68,6 +68,8 @@ impl OnFlash for SftlParameters {
 
     const PAGES_MIN: u64 = 2;
 
+    const WEIGHS_PAGES: bool = true;
+
     fn cache(&mut self) -> &mut ByteSize {
         &mut self.cache
     }
@@ -76,6 +78,11 @@ impl OnFlash for SftlParameters {
         // Changes that were not looked at yet would grow the pages beyond the memory.
         let news = (self.cache.0 / GROWTH_BYTES).min(u64::from(entries));
         u64::from(entries) / 4 + 64 * u64::from(map_pages) + 16 * news
+    }
+
+    /// Two bits an entry, and pages as they are counted: their places are kept in the same way.
+    fn live_bytes(&self, entries: u32, map_pages: u32) -> u64 {
+        self.memory_bytes(entries, map_pages) + 2 * self.cache.0
     }
 
     fn make(&self, entries: u32, entries_per_page: u32, _is_small: bool) -> Box<dyn Map> {
@@ -267,6 +274,27 @@ impl Map for Sftl {
 
     fn is_changed(&self, lpn: Lpn) -> bool {
         self.has_changed(lpn.0)
+    }
+
+    fn holds(&self, lpn: Lpn) -> bool {
+        self.has_changed(lpn.0) || self.holds_page(self.page_of(lpn))
+    }
+
+    fn held(&self) -> Vec<Lpn> {
+        let buffered = self.buffered.iter().flat_map(|page| self.entries_of(*page));
+        buffered.filter(|lpn| self.has_changed(*lpn)).map(Lpn).collect()
+    }
+
+    fn held_pages(&self) -> Vec<u32> {
+        self.order.pages().map(|page| page.0).collect()
+    }
+
+    fn holds_page(&self, page: u32) -> bool {
+        self.order.holds(Lpn(page))
+    }
+
+    fn weighs_pages(&self) -> bool {
+        true
     }
 
     fn memory_bytes(&self) -> usize {

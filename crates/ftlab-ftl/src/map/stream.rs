@@ -212,6 +212,12 @@ impl Policy for MapStream {
         }
     }
 
+    fn on_adopted(&mut self, stream: StreamId, block: BlockId, drive: &DriveState) {
+        if stream != self.stream {
+            self.policy.on_adopted(stream, block, drive);
+        }
+    }
+
     fn on_trim(&mut self, lpn: Lpn, drive: &DriveState) {
         self.policy.on_trim(lpn, drive);
     }

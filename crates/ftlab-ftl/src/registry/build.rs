@@ -121,8 +121,19 @@ pub fn build_for_drive<F: Flash + Send + 'static, O: Observer + 'static>(
     flash: F,
     observer: O,
 ) -> Result<DynMapped<F, O>, BuildError> {
+    Ok(build_to_adopt(mapping, spec, config, flash, observer)?)
+}
+
+/// As [`build_for_drive`], to take over what another FTL has written.
+pub fn build_to_adopt<F: Flash + Send + 'static, O: Observer + 'static>(
+    mapping: &Mapping,
+    spec: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<DynAdopting<F, O>, BuildError> {
     if mapping.is_full() {
-        return Ok(build_page_mapped(spec, config, flash, observer)?);
+        return build_page_mapped(spec, config, flash, observer);
     }
     let engine = mapping.of_engine(config)?;
     let policy = boxed_policy(spec, DriveShape::new(&engine))?;
@@ -133,8 +144,8 @@ pub fn build_for_drive<F: Flash + Send + 'static, O: Observer + 'static>(
 /// A page-mapped FTL of any policy and any map over `F`, watched by `O`.
 pub type DynMapped<F, O> = Box<dyn Resume<Flash = F, Observer = O>>;
 
-/// A page-mapped FTL of any policy over `F`, watched by `O`, whose map is in memory.
-pub type DynPageMapped<F, O> = Box<dyn Adopt<Flash = F, Observer = O>>;
+/// The same, which can take over what another FTL has written.
+pub type DynAdopting<F, O> = Box<dyn Adopt<Flash = F, Observer = O>>;
 
 /// Builds the page-mapped FTL that `spec` names, compiled like that of [`build_boxed`]: for drives whose pages pass
 /// one by one, and hold data.
@@ -143,7 +154,7 @@ pub fn build_page_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
     config: DriveConfig,
     flash: F,
     observer: O,
-) -> Result<DynPageMapped<F, O>, BuildError> {
+) -> Result<DynAdopting<F, O>, BuildError> {
     let policy = boxed_policy(spec, DriveShape::new(&config))?;
     Ok(Box::new(page_mapped(policy, spec, config, flash, observer)?))
 }

@@ -20,8 +20,8 @@ pub use crate::page::entry::{
     DriveShape, FitContext, Hinted, OracleGroup, PlacementEntry, PolicyEntry, VictimEntry,
 };
 pub use build::{
-    DynMapped, DynPageMapped, boxed_policy, build, build_boxed, build_for_drive, build_mapped,
-    build_over, build_page_mapped, with_policy,
+    DynAdopting, DynMapped, boxed_policy, build, build_boxed, build_for_drive, build_mapped,
+    build_over, build_page_mapped, build_to_adopt, with_policy,
 };
 pub use decisions::{Decisions, Piece};
 pub use entry::{Entry, Kind};

@@ -2,12 +2,12 @@
 
 use ftlab_flash::{BlockId, Geometry, Lpn, NoPayload, Ppn};
 use ftlab_ftl::page::{DriveConfig, GcSchedule, Phase};
-use ftlab_ftl::registry::{self, DriveShape, DynPageMapped, OracleGroup};
+use ftlab_ftl::registry::{self, DriveShape, DynAdopting, OracleGroup};
 
 const PAGES_PER_BLOCK: u32 = 16;
 const LOGICAL_PAGES: u32 = 48 * PAGES_PER_BLOCK;
 
-type Built = DynPageMapped<NoPayload, ()>;
+type Built = DynAdopting<NoPayload, ()>;
 
 fn config() -> DriveConfig {
     DriveConfig::new(Geometry::new(72, PAGES_PER_BLOCK, 512).unwrap(), LOGICAL_PAGES, 9)

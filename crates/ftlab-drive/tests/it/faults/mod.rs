@@ -185,8 +185,11 @@ fn one_read_at_a_time() {
 }
 
 /// FTLs with a map on flash.
-const PAGED: [&str; 2] =
-    ["1r-greedy over dftl:cache=512", "2r++ over tpftl:cache=512,by-request=off"];
+const PAGED: [&str; 3] = [
+    "1r-greedy over dftl:cache=512",
+    "2r++ over tpftl:cache=512,by-request=off",
+    "2r-fifo over s-ftl:cache=1KiB,buffer=0.5",
+];
 
 #[test]
 fn one_fault_at_a_time_of_a_map_on_flash() {

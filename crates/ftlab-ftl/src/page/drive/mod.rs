@@ -10,6 +10,8 @@ mod mapping;
 mod paged;
 mod paged_tables;
 mod pages;
+mod places;
+mod runs;
 mod tables;
 #[cfg(test)]
 mod twin;

@@ -1,7 +1,10 @@
 //! A drive whose mapping is on flash: what its [tables in part](super::paged_tables) tell.
 
 use crate::page::drive::block::Phase;
-use crate::page::drive::paged_tables::{Owners, PagedTables, owner_mark, sum_of_owners};
+use crate::page::drive::paged_tables::{
+    ENTRY_BYTES, Owners, PagedTables, owner_mark, sum_of_owners,
+};
+use crate::page::drive::places::Places;
 use crate::page::drive::tables::{DriveState, NONE};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn, Ppn};
@@ -13,8 +16,9 @@ impl DriveState {
         self.paged.is_some()
     }
 
-    /// Keeps the places of those pages of the host only that the map holds, and those of translation pages.
-    pub(crate) fn page_out(&mut self, held: &[Lpn]) {
+    /// Keeps the places of those pages of the host only that the map holds, one by one and all of some translation pages,
+    /// and those of translation pages.
+    pub(crate) fn page_out(&mut self, held: &[Lpn], held_pages: &[u32]) {
         if self.is_paged() {
             return;
         }
@@ -26,7 +30,11 @@ impl DriveState {
             let sum = &mut sums[(page.0 / pages_per_block) as usize];
             *sum = sum.wrapping_add(owner_mark(page, lpn));
         }
-        let places = held.iter().map(|lpn| (lpn.0, self.flash_page_of[lpn.index()])).collect();
+        let entries_per_page = self.geometry.page_bytes() / ENTRY_BYTES;
+        let mut places = Places::new(self.logical_pages(), entries_per_page);
+        let place = |lpn: u32| self.flash_page_of[lpn as usize];
+        held_pages.iter().for_each(|map_page| places.bring_page(*map_page, place));
+        held.iter().for_each(|lpn| places.set(lpn.0, place(lpn.0)));
         let directory = self.flash_page_of[self.logical_pages() as usize..].to_vec();
         let filled = self.frontiers.iter().map(|frontier| {
             let block = (frontier.end > 0).then(|| self.block_of(Ppn(frontier.end - 1)));
@@ -75,7 +83,14 @@ impl DriveState {
     /// The place of `lpn`, a page of the host, was read from its translation page.
     pub(crate) fn bring(&mut self, lpn: Lpn, place: u32) {
         if let Some(paged) = &mut self.paged {
-            paged.places.set_absent(lpn.0, || place);
+            paged.places.set_absent(lpn.0, place);
+        }
+    }
+
+    /// All places of a translation page that are not in memory were read from it.
+    pub(crate) fn bring_page(&mut self, map_page: u32, told: impl Fn(u32) -> u32) {
+        if let Some(paged) = &mut self.paged {
+            paged.places.bring_page(map_page, told);
         }
     }
 
@@ -88,15 +103,19 @@ impl DriveState {
         }
     }
 
-    /// How many places of pages of the host are in memory.
+    /// How many places of pages of the host are in memory, or would take as much.
     pub(crate) fn places_in_memory(&self) -> usize {
         self.paged.as_ref().map_or(0, |paged| paged.places.len())
     }
 
-    /// Keeps the places of these pages of the host only.
-    pub(crate) fn keep_places(&mut self, keeps: impl Fn(Lpn) -> bool) {
+    /// Keeps the places of these pages of the host only, all of which some translation pages have.
+    pub(crate) fn keep_places(
+        &mut self,
+        keeps: impl Fn(Lpn) -> bool,
+        keeps_all_of: impl Fn(u32) -> bool,
+    ) {
         if let Some(paged) = &mut self.paged {
-            paged.places.keep(|lpn| keeps(Lpn(lpn)));
+            paged.places.keep(|lpn| keeps(Lpn(lpn)), keeps_all_of);
         }
     }
 

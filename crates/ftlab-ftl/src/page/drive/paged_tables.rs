@@ -9,8 +9,11 @@
 //! has to have the same sum.
 
 use crate::page::config::DriveConfig;
-use crate::page_table::PageTable;
+use crate::page::drive::places::Places;
 use ftlab_flash::{BlockId, Lpn, Ppn};
+
+/// Bytes of an entry of a translation page.
+pub(super) const ENTRY_BYTES: u32 = 4;
 
 /// The place of a page that holds nothing.
 const NONE: u32 = u32::MAX;
@@ -19,7 +22,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(super) struct PagedTables {
     /// Places of pages of the host, as far as they are in memory.
-    pub(super) places: PageTable,
+    pub(super) places: Places,
     /// Places of translation pages.
     pub(super) directory: Vec<u32>,
     /// Block -> what its valid pages hold, added up.
@@ -45,7 +48,7 @@ impl PagedTables {
     pub(super) fn new(config: &DriveConfig, streams: usize) -> Self {
         let geometry = config.geometry;
         Self {
-            places: PageTable::default(),
+            places: Places::new(config.logical_pages, geometry.page_bytes() / ENTRY_BYTES),
             directory: vec![NONE; config.map_pages as usize],
             sums: vec![0; geometry.blocks() as usize],
             read: Owners::default(),

@@ -45,7 +45,9 @@ impl<F: Flash, O: Observer> PageMapped<dyn Policy, F, O> {
                 continue;
             }
             let lpn = Lpn(lpn);
-            self.drive.tick();
+            if lpn.0 < self.drive.logical_pages() {
+                self.drive.tick();
+            }
             let wanted = self.policy.place_host(HostWrite::new(lpn, Hint::NONE), &self.drive);
             let stream = *stream.get_or_insert_with(|| self.open_adopted(block, wanted));
             if wanted != stream {

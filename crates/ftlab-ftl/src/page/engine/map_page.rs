@@ -43,9 +43,10 @@ impl<P: Policy + 'static, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
     }
 
-    /// Keeps the places of those pages of the host only that the map holds; the others are on flash.
-    pub(crate) fn page_out(&mut self, held: &[Lpn]) {
-        self.drive.page_out(held);
+    /// Keeps the places of those pages of the host only that the map holds, one by one and all of some translation pages;
+    /// the others are on flash.
+    pub(crate) fn page_out(&mut self, held: &[Lpn], held_pages: &[u32]) {
+        self.drive.page_out(held, held_pages);
     }
 
     /// Finds in the map what the pages of `block` hold, whose spare areas are damaged; false if the map is as well.

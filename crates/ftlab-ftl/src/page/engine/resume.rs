@@ -3,7 +3,7 @@
 use crate::page::DriveState;
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::entry::Hinted;
-use crate::{Archive, Counters, ErrorOf, Ftl, Observer, State, StateError};
+use crate::{Archive, Counters, ErrorOf, Ftl, MapCounts, Observer, State, StateError};
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 
 /// A page-mapped FTL of any policy, which can be looked into, saved and restored.
@@ -33,8 +33,8 @@ pub trait Resume: Ftl {
     fn begin_replay(&mut self, _asked: Vec<u64>) {}
 
     /// Pages of the host whose entries are in memory.
-    fn held(&self) -> Vec<Lpn> {
-        Vec::new()
+    fn held(&self) -> Box<dyn Iterator<Item = Lpn> + '_> {
+        Box::new(std::iter::empty())
     }
 
     /// Whether the entry of `lpn` in memory tells otherwise than its translation page.
@@ -74,7 +74,7 @@ pub trait Resume: Ftl {
 
 /// One that can take over what another FTL has written, too.
 pub trait Adopt: Resume {
-    /// Before blocks are [adopted](Self::adopt) in this order, with `mapped` pages: continues the counts of the drive,
+    /// Before blocks are [adopted](Self::adopt) in this order, with `mapped` pages of the host: continues the counts of the drive,
     /// whose blocks were erased so often.
     fn begin_adoption(
         &mut self,
@@ -84,8 +84,12 @@ pub trait Adopt: Resume {
         erases: &[u32],
     );
 
+    /// The same of the counts of a map on flash.
+    fn continue_map_counts(&mut self, _counts: &MapCounts) {}
+
     /// Takes over a block of a drive whose pages another FTL has placed; nothing has been written to this one. By
-    /// its places in the block what each page holds, or [`u32::MAX`].
+    /// its places in the block what each page holds, or [`u32::MAX`]. A map on flash is in memory as a whole; what its
+    /// translation pages have to hold is known afterwards.
     fn adopt(&mut self, block: BlockId, owners: &[u32]);
 }
 
