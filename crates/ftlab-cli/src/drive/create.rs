@@ -58,7 +58,8 @@ pub(crate) struct CreateArgs {
     /// block; 0 disables.
     #[arg(long, value_name = "ERASES", default_value_t = 0, value_parser = parse::<u32>)]
     wear_threshold: u32,
-    /// Keeps the map on flash and a part of it in memory, as for `ftlab run`: dftl, cdftl, or tpftl with by-request=off.
+    /// Keeps the map on flash and a part of it in memory, as for `ftlab run`: dftl, s-ftl, cdftl, or tpftl
+    /// with by-request=off.
     #[arg(long, value_name = "NAME:cache=SIZE[,KEY=VALUE,...]", default_value_t = Mapping::FULL)]
     mapping: Mapping,
     /// Host operations between checkpoints: the most that a start after a crash has to replay. By

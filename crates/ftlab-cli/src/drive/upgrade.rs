@@ -20,8 +20,8 @@ pub(crate) struct UpgradeArgs {
     /// Gives it this FTL, with parameters.
     #[arg(long, value_name = "FTL")]
     ftl: Option<Spec>,
-    /// Gives a drive whose map is on flash another one, such as one with more memory. All of the mapping is in memory
-    /// meanwhile.
+    /// Gives a drive whose map is on flash another one, such as one with more memory, or full. All of the mapping is in
+    /// memory meanwhile.
     #[arg(long, value_name = "MAP", conflicts_with = "ftl")]
     mapping: Option<Mapping>,
 }

@@ -181,20 +181,22 @@ impl Drive {
         }
         let may_lose = if options.salvage { MayLose::Operations } else { MayLose::Nothing };
         let (is_taken_over, needs_all) = (options.ftl.is_some(), options.read_only);
-        let how = How { may_lose, is_taken_over, needs_all };
         let superblock = match options.ftl {
             Some(ftl) => superblock.taken_over(ftl)?,
             None => superblock,
         };
-        let superblock = match options.mapping.filter(|mapping| *mapping != superblock.mapping) {
-            // Whoever opens it from now on changes the rest.
-            Some(mapping) if !options.read_only => {
-                let remapped = superblock.remapped(mapping)?;
-                remapped.write(&*backing)?;
-                remapped
-            }
-            _ => superblock,
+        let other = options.mapping.filter(|mapping| *mapping != superblock.mapping);
+        let (superblock, before) = match other.filter(|_| !options.read_only) {
+            Some(mapping) => (superblock.remapped(mapping)?, Some(superblock.mapping.name())),
+            None => (superblock, None),
         };
+        // Another FTL, and a map that is in memory from now on, take over what is found.
+        let is_taken_over = is_taken_over || before.is_some() && !superblock.is_paged();
+        if before.is_some() && !is_taken_over {
+            // Whoever opens it from now on changes the rest.
+            superblock.write(&*backing)?;
+        }
+        let how = How { may_lose, is_taken_over, needs_all };
         let (mut core, mut recovery) = if options.read_only {
             recovery::view(&backing, &superblock, how, "it was opened for reading only")?
         } else {
@@ -204,6 +206,7 @@ impl Drive {
         if damaged.is_some() && !is_view {
             core.heal_superblocks(&mut recovery.healed);
         }
+        recovery.other_map = recovery.other_map.or(before);
         recovery.damage.extend(damaged.map(|damage| damage.to_string()));
         core.observer = options.observer;
         if let Some(timing) = options.timing {

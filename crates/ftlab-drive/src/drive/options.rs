@@ -48,7 +48,7 @@ pub struct OpenOptions {
     /// Takes the drive over: its pages stay where they are, and this FTL learns from the beginning. It may be that of
     /// before.
     pub ftl: Option<Spec>,
-    /// Gives a drive whose map is on flash this one, such as one with more memory.
+    /// Gives a drive whose map is on flash this one: one with more memory, or all of it in memory.
     pub mapping: Option<Mapping>,
 }
 
@@ -72,13 +72,13 @@ const PAGE_BYTES_MAX: u32 = 1 << 20;
 const PAGES_MAX: u32 = u32::MAX - 16;
 
 impl Superblock {
-    /// This drive with another map on flash, or why it cannot have it.
+    /// This drive, whose map is on flash, with another one, or with all of it in memory; or why it cannot have it.
     pub(crate) fn remapped(&self, mapping: Mapping) -> Result<Self, MediaError> {
-        if !self.is_paged() || !mapping.is_on_flash() {
+        if !self.is_paged() {
             let [has, wanted] = [&self.mapping, &mapping].map(Mapping::name);
             return Err(MediaError::Mapping(format!(
-                "the map of this drive is {has}, and {wanted} needs other blocks; make a new drive with `ftlab drive \
-                 create --mapping`, and copy what is on this one"
+                "the map of this drive is {has}, and its checkpoints have no room for what {wanted} keeps; make a new \
+                 drive with `ftlab drive create --mapping`, and copy what is on this one"
             )));
         }
         let (config, checkpoint_every) = (self.config, Some(self.checkpoint_every));
@@ -155,7 +155,7 @@ impl CreateOptions {
         if registry::hints(&self.ftl).map_err(BuildError::from)? == Hints::Lifetimes {
             return Err(MediaError::Future(self.ftl.to_string()));
         }
-        if let Some(why) = self.mapping.refused_live() {
+        if let Some(why) = self.mapping.refused_live(&geometry) {
             return Err(MediaError::Mapping(why));
         }
         let engine = self.mapping.of_engine(self.config).map_err(BuildError::from)?;

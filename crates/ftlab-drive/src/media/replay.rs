@@ -58,15 +58,19 @@ impl Pages<'_> {
     /// cannot be read.
     pub(crate) fn without_those_there(self, expected: &[(Ppn, Lpn, u32)]) -> Vec<(Ppn, Lpn, u32)> {
         let mut data = vec![0; self.layout.geometry.page_bytes() as usize];
-        let missing = self.missing_at_first(expected);
+        let missing = self.missing_at_first(expected, false);
         let Ok(missing) = retry_all(self.backing, missing, |(place, lpn, sum)| {
             Ok::<_, Infallible>(self.read(*place, *lpn, *sum, &mut data).unwrap_or(false))
         });
         missing
     }
 
-    /// Those that one read finds missing, many pages at once.
-    fn missing_at_first(self, expected: &[(Ppn, Lpn, u32)]) -> Vec<(Ppn, Lpn, u32)> {
+    /// Those that one read finds missing, many pages at once; or beside which something else stands, if that is looked at.
+    fn missing_at_first(
+        self,
+        expected: &[(Ppn, Lpn, u32)],
+        looks_beside: bool,
+    ) -> Vec<(Ppn, Lpn, u32)> {
         let page_bytes = self.layout.geometry.page_bytes() as usize;
         let mut data = vec![0; PAGES_AT_ONCE * page_bytes];
         let mut missing = Vec::new();
@@ -74,10 +78,16 @@ impl Pages<'_> {
             for run in run.chunks(PAGES_AT_ONCE) {
                 let data = &mut data[..run.len() * page_bytes];
                 let is_read = self.backing.read_medium_at(data, self.layout.page(run[0].0)).is_ok();
-                let found = run.iter().zip(data.chunks_exact(page_bytes));
-                let not_there =
-                    found.filter(|((_, lpn, sum), page)| !is_read || checksum(*lpn, page) != *sum);
-                missing.extend(not_there.map(|(expected, _)| *expected));
+                let owners =
+                    if looks_beside { self.owners(run[0].0, run.len() as u32) } else { Vec::new() };
+                let found = run.iter().zip(data.chunks_exact(page_bytes)).enumerate();
+                let not_there = found.filter(|(index, ((_, lpn, sum), page))| {
+                    let is_beside = owners
+                        .get(*index)
+                        .is_none_or(|owner| (owner.lpn, owner.checksum) == (*lpn, *sum));
+                    !is_read || !is_beside || checksum(*lpn, page) != *sum
+                });
+                missing.extend(not_there.map(|(_, (expected, _))| *expected));
             }
         }
         missing
@@ -208,7 +218,19 @@ impl Tracker {
             let is_journaled = self.journaled.contains_key(&(*lpn, version.checksum));
             (!is_journaled).then_some((*lpn, version, first, last))
         });
-        let missing = retry_all(pages.backing, recent.collect(), |(lpn, version, ..)| {
+        let mut recent: Vec<_> = recent.collect();
+        // Nearly all are in their last places, and found many at once.
+        let place = |version: &Version| version.places.last().copied();
+        recent.sort_unstable_by_key(|(lpn, version, ..)| (place(version), *lpn));
+        let expected: Vec<_> = recent
+            .iter()
+            .filter_map(|(lpn, version, ..)| Some((place(version)?, *lpn, version.checksum)))
+            .collect();
+        let missing: HashSet<_> = pages.missing_at_first(&expected, false).into_iter().collect();
+        recent.retain(|(lpn, version, ..)| {
+            place(version).is_none_or(|place| missing.contains(&(place, *lpn, version.checksum)))
+        });
+        let missing = retry_all(pages.backing, recent, |(lpn, version, ..)| {
             Self::find(*lpn, version, pages, &mut data).map(|place| place.is_some())
         })?;
         let missing: Vec<_> = missing.iter().map(|(.., first, last)| (*first, *last)).collect();
@@ -299,7 +321,13 @@ impl Tracker {
         let expected = self.lpns().into_iter().filter_map(|lpn| {
             place_of(lpn).map(|(place, checksum)| Unplaced { lpn, checksum, place })
         });
-        let unplaced = retry_all(pages.backing, expected.collect(), |page| {
+        let mut expected: Vec<Unplaced> = expected.collect();
+        expected.sort_unstable_by_key(|page| page.place);
+        let all: Vec<_> =
+            expected.iter().map(|page| (page.place, page.lpn, page.checksum)).collect();
+        let missing: HashSet<_> = pages.missing_at_first(&all, true).into_iter().collect();
+        expected.retain(|page| missing.contains(&(page.place, page.lpn, page.checksum)));
+        let unplaced = retry_all(pages.backing, expected, |page| {
             let is_there = pages.read(page.place, page.lpn, page.checksum, &mut data)?;
             Ok::<_, MediaError>(is_there && pages.says_owner(page))
         })?;

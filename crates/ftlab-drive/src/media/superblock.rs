@@ -235,7 +235,7 @@ impl Superblock {
         let mapping = fields.mapping.map_or(Ok(Mapping::FULL), |mapping| mapping.parse()).ok()?;
         // A translation page of a smaller page has no entry.
         if mapping.is_on_flash() && geometry.page_bytes() < PAGE_BYTES_MIN
-            || mapping.refused_live().is_some()
+            || mapping.refused_live(&geometry).is_some()
         {
             return None;
         }

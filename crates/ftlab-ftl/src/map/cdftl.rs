@@ -22,7 +22,7 @@
 //!
 //! # Reference
 //! Qin, Wang, Liu, Shao, "A Two-Level Caching Mechanism for Demand-Based Page-Level Address Mapping in NAND Flash Memory
-//! Storage Systems", RTAS 2011, section 3.
+//! Storage Systems", RTAS 2011, pages 157 to 166. Of the paper, its abstract was at hand.
 
 use crate::map::contract::{Found, Map, OnFlash, Places, WriteBack};
 use crate::map::lru::SegmentedLru;

@@ -91,7 +91,7 @@ fn continued(
 
 /// Whether a drive can have it, and a simulation page by page does the same.
 fn is_live(mapping: &Mapping) -> bool {
-    mapping.refused_live().is_none()
+    mapping.refused_live(&drive().geometry).is_none()
 }
 
 proptest! {

@@ -9,6 +9,7 @@ use crate::map::sftl::SftlParameters;
 use crate::map::tpftl::TpftlParameters;
 use crate::map::units::UnitPages;
 use crate::page::DriveConfig;
+use ftlab_flash::Geometry;
 use ftlab_spec::{ByteSize, Parameters, Spec, SpecError, Value};
 use std::fmt;
 use std::str::FromStr;
@@ -255,13 +256,23 @@ impl Mapping {
         on_flash!(&self.kept, map => map.make(engine.logical_pages, entries, is_small))
     }
 
-    /// Why a live drive cannot have this map, and what to do; none if it can.
-    pub fn refused_live(&self) -> Option<String> {
+    /// Why a live drive on this flash cannot have this map, and what to do; none if it can.
+    pub fn refused_live(&self, geometry: &Geometry) -> Option<String> {
         let name = self.name();
         let possible = "give full, dftl, s-ftl, cdftl, or tpftl with by-request=off";
         if self.has_units() {
+            let of_unit = self.unit_pages(geometry.page_bytes());
+            let pages_per_block = geometry.pages_per_block();
+            let without = Self { unit: None, ..*self }.name();
+            let remedy = match self.unit.map(|unit| unit.to_string()) {
+                Some(unit) if pages_per_block.is_multiple_of(of_unit) => format!(
+                    "give --page-size {unit} --pages-per-block {} --mapping {without}",
+                    pages_per_block / of_unit
+                ),
+                _ => possible.to_owned(),
+            };
             return Some(format!(
-                "{name} has units, whose pages a live drive would have to rewrite; {possible}"
+                "{name} has units, which are the pages of a live drive with larger pages; {remedy}"
             ));
         }
         if self.host.is_some() {
@@ -416,7 +427,6 @@ impl fmt::Display for Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_flash::Geometry;
 
     /// A drive with pages of 4 KiB.
     fn drive(logical_pages: u32, pages_per_block: u32) -> DriveConfig {

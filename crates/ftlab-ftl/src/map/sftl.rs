@@ -19,12 +19,12 @@
 //!
 //! # Where the paper is silent
 //! A tenth of the memory is the buffer, and four are few. Pages that have grown in memory make others leave when an entry
-//! of a page in memory is looked up next. Entries that are nowhere follow one another. An entry in the buffer is found there, and joins its page when that
-//! comes. Of pages with equally many entries in the buffer, the first one is written.
+//! of a page in memory is looked up next. Entries that are nowhere follow one another. An entry in the buffer is found
+//! there, and joins its page when that comes. Of pages with equally many entries in the buffer, the first one is written.
 //!
 //! # Reference
 //! Jiang, Zhang, Yuan, Hu, Chen, "S-FTL: An Efficient Address Translation for Flash Memory by Exploiting Spatial
-//! Locality", MSST 2011, section III.
+//! Locality", MSST 2011. Of the paper, its abstract was at hand: it names sequential, clustered and sparse writes.
 
 use crate::ensure::ensure;
 use crate::map::contract::{Found, Map, OnFlash, Places, WriteBack};

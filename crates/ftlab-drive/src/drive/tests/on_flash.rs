@@ -175,7 +175,7 @@ fn a_recovery_takes_the_memory_of_the_cache_alone() {
         (random >> 8) % end
     };
     let (mut repeated, mut in_part) = (0, 0);
-    // The third of four to sixteen translation pages are enough to ask for.
+    // If a map asks for whole translation pages, sixteen of them are enough for some to be left.
     for (map, pages) in [
         ("dftl:cache=512", LOGICAL_PAGES),
         ("cdftl:cache=1KiB", LOGICAL_PAGES),
@@ -283,13 +283,112 @@ fn a_drive_can_have_another_map_on_flash() {
         assert_eq!(unreadable_after_fill(&drive, 2), [0_u32; 0], "{cut}");
     }
     assert!(resumed > 5, "{resumed}");
-    for (map, why) in [
-        ("full", "needs other blocks"),
-        ("leaftl:cache=1KiB", "which are not kept on flash; give full, dftl, s-ftl"),
-    ] {
-        let refused = remap(&Arc::new(PowerCut::new(bytes.clone())), map);
+    let refused = remap(&Arc::new(PowerCut::new(bytes.clone())), "leaftl:cache=1KiB");
+    let refused = refused.err().unwrap().to_string();
+    let why = "which are not kept on flash; give full, dftl, s-ftl";
+    assert!(refused.contains(why), "{refused}");
+}
+
+/// All of the map is in memory then: pages are searched for, and stay where they are.
+#[test]
+fn a_drive_can_have_its_map_in_memory_from_now_on_and_not_the_other_way() {
+    let (backing, _) = paged();
+    let drive = open(&backing).unwrap();
+    fill(&drive, 2);
+    drive.flush().unwrap();
+    let (counters, mapping) = (drive.snapshot().counters, drive.mapping());
+    drive.abandon();
+    let bytes = backing.survivor(|_| 0);
+    let mut finished = 0;
+    for cut in (0..300).step_by(3) {
+        let backing = Arc::new(PowerCut::new(bytes.clone()));
+        backing.cut_after(cut);
+        if let Ok(drive) = remap(&backing, "full") {
+            assert_eq!(drive.recovery().other_map, Some(MAP.parse::<Mapping>().unwrap().name()));
+            finished += u32::from(drive.read_only().is_none());
+            drive.abandon();
+        }
+        let backing = Arc::new(PowerCut::new(backing.survivor(|end| cut as u32 % end)));
+        let drive = open(&backing).unwrap();
+        assert_eq!(drive.read_only(), None, "{cut}");
+        let found = drive.snapshot().counters;
+        assert_eq!((found.host_writes, found.trims), (counters.host_writes, counters.trims));
+        assert_eq!(unreadable_after_fill(&drive, 2), [0_u32; 0], "{cut}");
+        drive.abandon();
+        if finished > 3 {
+            break;
+        }
+    }
+    assert!(finished > 0);
+    let backing = Arc::new(PowerCut::new(bytes));
+    let drive = remap(&backing, "full").unwrap();
+    assert!(drive.mapping() == mapping, "nothing has moved");
+    (0..LOGICAL_PAGES).step_by(3).for_each(|page| write(&drive, page, 4).unwrap());
+    drive.close().unwrap();
+    assert_eq!(damage(&backing), [""; 0]);
+    let drive = open(&backing).unwrap();
+    let superblock = drive.snapshot().superblock;
+    assert_eq!((superblock.mapping, superblock.format), (Mapping::FULL, 3));
+    assert_eq!(unreadable_after_fill(&drive, 3), [0_u32; 0]);
+    drive.close().unwrap();
+    let refused = remap(&backing, MAP).err().unwrap().to_string();
+    assert!(refused.contains("its checkpoints have no room for what dftl:cache=1KiB"), "{refused}");
+}
+
+#[test]
+fn a_map_that_checkpoints_have_no_room_for_is_refused() {
+    let geometry = Geometry::new(15_000, 16, PAGE as u32).unwrap();
+    let config = DriveConfig::new(geometry, 200_000, 4);
+    let superblock = CreateOptions { config, ..paged_options() }.plan().unwrap();
+    let remapped = |map: &str| superblock.remapped(map.parse().unwrap());
+    assert_eq!(remapped("dftl:cache=2KiB").unwrap().mapping.name(), "dftl:cache=2KiB");
+    let refused = remapped("dftl:cache=1600KiB").unwrap_err().to_string();
+    let has = superblock.layout.checkpoint_bytes;
+    let expected = format!("bytes of a checkpoint, and this drive has {has}; give less memory");
+    assert!(refused.contains("dftl:cache=1600KiB needs"), "{refused}");
+    assert!(refused.ends_with(&expected), "{refused}");
+}
+
+/// A unit is a page of a drive whose pages are as large: what one writes of it in part is read and written with it.
+#[test]
+fn a_drive_with_larger_pages_does_what_one_with_units_does() {
+    let pages = 4 * LOGICAL_PAGES;
+    let small = Geometry::new(36, 64, PAGE as u32).unwrap();
+    let config = DriveConfig::new(small, pages, 4);
+    for (units, mapping) in
+        [("iu:size=2KiB", "full"), ("dftl:cache=2KiB,unit=2KiB", "dftl:cache=2KiB")]
+    {
+        let units: Mapping = units.parse().unwrap();
+        let refused = CreateOptions { config, mapping: units, ..options() }.plan();
         let refused = refused.err().unwrap().to_string();
-        assert!(refused.contains(why), "{map}: {refused}");
+        let remedy = format!("; give --page-size 2KiB --pages-per-block 16 --mapping {mapping}");
+        assert!(refused.ends_with(&remedy), "{refused}");
+        let ftl = options().plan().unwrap().ftl;
+        let mut simulated =
+            ftlab_ftl::registry::build_for_drive(&units, &ftl, config, ftlab_flash::NoPayload, ())
+                .unwrap();
+        simulated.page_in();
+        let large = Geometry::new(36, 16, 4 * PAGE as u32).unwrap();
+        let config = DriveConfig::new(large, LOGICAL_PAGES, 4);
+        let options = CreateOptions { config, mapping: mapping.parse().unwrap(), ..options() };
+        let bytes = Drive::backing_bytes(&options).unwrap() as usize;
+        let backing = Arc::new(PowerCut::new(vec![0; bytes]));
+        Drive::create_on(&(Arc::clone(&backing) as _), &options).unwrap();
+        let drive = open(&backing).unwrap();
+        for number in 0..6 * pages {
+            let page = if number < pages { number } else { number * 7 % (pages / 5) };
+            write(&drive, page, number).unwrap();
+            simulated.write(Lpn(page), &[]).unwrap();
+        }
+        let (of_units, of_pages) = (simulated.counters(), drive.snapshot().counters);
+        assert_eq!(of_units.host_writes, of_pages.host_writes);
+        assert_eq!(of_units.relocations(), 4 * of_pages.relocations());
+        assert_eq!(of_units.erases(), of_pages.erases());
+        assert!(of_pages.erases() > 100);
+        let (of_units, of_pages) = (simulated.map_counts().unwrap(), drive.map_counts());
+        let of_pages = of_pages.unwrap_or_default();
+        assert_eq!(of_units.write_lookups, of_units.write_lookups.max(of_pages.write_lookups));
+        assert_eq!(of_units.writes(), 4 * of_pages.writes());
     }
 }
 

@@ -11,14 +11,22 @@ fn spec(ftl: &str) -> Spec {
     ftl.parse().unwrap()
 }
 
+/// Maps that drives have here.
+const MAPS: [&str; 3] = ["full", "dftl:cache=2KiB", "s-ftl:cache=4KiB"];
+
 /// A drive of 4,096 pages under `lfs-cb:batch=8`, after 24,096 writes and a flush, as a kill leaves it.
 fn killed() -> (Arc<PowerCut>, Superblock) {
+    killed_with("full")
+}
+
+/// The same with a map.
+fn killed_with(mapping: &str) -> (Arc<PowerCut>, Superblock) {
     let geometry = Geometry::new(300, 16, PAGE as u32).unwrap();
     let config = DriveConfig::new(geometry, PAGES, 9);
     let options = CreateOptions {
         ftl: spec("lfs-cb:batch=8"),
         config,
-        mapping: ftlab_ftl::map::Mapping::FULL,
+        mapping: mapping.parse().unwrap(),
         checkpoint_every: None,
     };
     let bytes = Drive::backing_bytes(&options).unwrap() as usize;
@@ -82,69 +90,107 @@ fn assert_works_on(backing: &Arc<PowerCut>, ftl: &str) {
 
 #[test]
 fn the_ftl_that_placed_the_pages_replays() {
-    let (backing, _) = killed();
-    let drive = open(&backing).unwrap();
-    assert_eq!(drive.recovery().by_map, None);
-    assert!(drive.recovery().repeated > 0);
-    assert_whole(&drive);
+    for map in MAPS {
+        let (backing, _) = killed_with(map);
+        let drive = open(&backing).unwrap();
+        assert_eq!(drive.recovery().by_map, None);
+        assert!(drive.recovery().repeated > 0);
+        assert_whole(&drive);
+    }
 }
 
 #[test]
 fn a_parameter_that_has_changed_since_costs_no_page() {
-    let (backing, superblock) = killed();
-    change(&backing, &superblock, "lfs-cb:batch=2");
-    let drive = open(&backing).unwrap();
-    let why = drive.recovery().by_map.clone().unwrap();
-    assert!(why.contains("placed by lfs-cb:batch=8"), "{why}");
-    assert!(why.contains("this program has lfs-cb:batch=2"), "{why}");
-    assert_whole(&drive);
-    assert_eq!(drive.snapshot().counters.host_writes, 24_096);
-    drive.close().unwrap();
-    assert_works_on(&backing, "lfs-cb:batch=2");
+    for map in MAPS {
+        let (backing, superblock) = killed_with(map);
+        change(&backing, &superblock, "lfs-cb:batch=2");
+        let drive = open(&backing).unwrap();
+        let why = drive.recovery().by_map.clone().unwrap();
+        assert!(why.contains("placed by lfs-cb:batch=8"), "{why}");
+        assert!(why.contains("this program has lfs-cb:batch=2"), "{why}");
+        assert_whole(&drive);
+        assert_eq!(drive.snapshot().counters.host_writes, 24_096);
+        drive.close().unwrap();
+        assert_works_on(&backing, "lfs-cb:batch=2");
+    }
 }
 
 #[test]
 fn nor_does_a_version_of_decisions() {
-    let (backing, superblock) = killed();
-    let own = superblock.decider().unwrap();
-    pretend(&backing, &superblock, &own.replace("engine 1", "engine 0"));
-    let drive = open(&backing).unwrap();
-    assert!(drive.recovery().by_map.is_some());
-    assert_whole(&drive);
-    drive.close().unwrap();
-    assert_works_on(&backing, &superblock.ftl.to_string());
+    for map in MAPS {
+        let (backing, superblock) = killed_with(map);
+        let own = superblock.decider().unwrap();
+        pretend(&backing, &superblock, &own.replace("engine 1", "engine 0"));
+        let drive = open(&backing).unwrap();
+        assert!(drive.recovery().by_map.is_some());
+        assert_whole(&drive);
+        drive.close().unwrap();
+        assert_works_on(&backing, &superblock.ftl.to_string());
+    }
 }
 
 /// Somebody has changed what an FTL decides and not said so: a replay finds pages where it does not expect them.
 #[test]
 fn nor_does_a_change_that_nobody_has_noted() {
-    let (backing, superblock) = killed();
+    for map in MAPS {
+        let (backing, superblock) = killed_with(map);
+        change(&backing, &superblock, "lfs-cb:batch=2");
+        let (changed, _) = Superblock::read(&*backing).unwrap();
+        pretend(&backing, &changed, &changed.decider().unwrap());
+        let drive = open(&backing).unwrap();
+        let why = drive.recovery().by_map.clone().unwrap();
+        assert!(why.contains("pages are not where lfs-cb:batch=2"), "{why}");
+        assert_whole(&drive);
+        drive.close().unwrap();
+        assert_works_on(&backing, "lfs-cb:batch=2");
+    }
+}
+
+/// The same of a few writes, for which not all of a map on flash comes into memory.
+#[test]
+fn nor_does_one_after_few_writes() {
+    let (backing, superblock) = killed_with("dftl:cache=2KiB");
+    let drive = open(&backing).unwrap();
+    drive.close().unwrap();
+    let drive = open(&backing).unwrap();
+    written().skip(4096).for_each(|(page, version)| write(&drive, page % 512, version).unwrap());
+    (0..512).for_each(|page| write(&drive, page, 77).unwrap());
+    drive.flush().unwrap();
+    drive.abandon();
+    let backing = Arc::new(backing.restarted());
     change(&backing, &superblock, "lfs-cb:batch=2");
     let (changed, _) = Superblock::read(&*backing).unwrap();
     pretend(&backing, &changed, &changed.decider().unwrap());
     let drive = open(&backing).unwrap();
     let why = drive.recovery().by_map.clone().unwrap();
     assert!(why.contains("pages are not where lfs-cb:batch=2"), "{why}");
-    assert_whole(&drive);
-    drive.close().unwrap();
-    assert_works_on(&backing, "lfs-cb:batch=2");
+    let mut versions = vec![0; PAGES as usize];
+    written().for_each(|(page, version)| versions[page as usize] = version);
+    versions[..512].fill(77);
+    for (page, version) in (0..).zip(versions) {
+        let mut data = [0; PAGE];
+        drive.read(u64::from(page) * PAGE as u64, &mut data).unwrap();
+        assert_eq!(data, content(page, version), "page {page}");
+    }
 }
 
 #[test]
 fn a_drive_whose_ftl_is_unknown_can_be_read_and_taken_over() {
-    let (backing, superblock) = killed();
-    change(&backing, &superblock, "forgotten");
-    let drive = open(&backing).unwrap();
-    let reason = drive.read_only().unwrap();
-    assert!(reason.contains("unknown FTL \"forgotten\""), "{reason}");
-    assert!(reason.contains("`ftlab drive upgrade --ftl`"), "{reason}");
-    assert_whole(&drive);
-    drop(drive);
-    let options = OpenOptions { ftl: Some(spec("1r-greedy")), ..OpenOptions::default() };
-    let drive = Drive::open_alone(Arc::clone(&backing) as _, options).unwrap();
-    assert_whole(&drive);
-    drive.close().unwrap();
-    assert_works_on(&backing, "1r-greedy");
+    for map in MAPS {
+        let (backing, superblock) = killed_with(map);
+        change(&backing, &superblock, "forgotten");
+        let drive = open(&backing).unwrap();
+        let reason = drive.read_only().unwrap();
+        assert!(reason.contains("unknown FTL \"forgotten\""), "{reason}");
+        assert!(reason.contains("`ftlab drive upgrade --ftl`"), "{reason}");
+        assert_whole(&drive);
+        drop(drive);
+        let options = OpenOptions { ftl: Some(spec("1r-greedy")), ..OpenOptions::default() };
+        let drive = Drive::open_alone(Arc::clone(&backing) as _, options).unwrap();
+        assert_whole(&drive);
+        drive.close().unwrap();
+        assert_works_on(&backing, "1r-greedy");
+    }
 }
 
 #[test]

@@ -33,8 +33,12 @@ impl DriveState {
         let entries_per_page = self.geometry.page_bytes() / ENTRY_BYTES;
         let mut places = Places::new(self.logical_pages(), entries_per_page);
         let place = |lpn: u32| self.flash_page_of[lpn as usize];
-        held_pages.iter().for_each(|map_page| places.bring_page(*map_page, place));
-        held.iter().for_each(|lpn| places.set(lpn.0, place(lpn.0)));
+        for map_page in held_pages {
+            places.bring_page(*map_page, place);
+        }
+        for lpn in held {
+            places.set(lpn.0, place(lpn.0));
+        }
         let directory = self.flash_page_of[self.logical_pages() as usize..].to_vec();
         let filled = self.frontiers.iter().map(|frontier| {
             let block = (frontier.end > 0).then(|| self.block_of(Ppn(frontier.end - 1)));
