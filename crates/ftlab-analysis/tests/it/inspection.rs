@@ -107,7 +107,7 @@ fn nothing_has_no_statistics_and_no_numbers_that_are_none() {
     assert_eq!((found.page_writes, found.requests.write), (0, 1));
     let json = serde_json::to_string(&found).unwrap();
     // JSON has no infinity and no NaN: they would be null.
-    assert_eq!(json.matches("null").count(), 3, "{json}");
+    assert_eq!(json.matches("null").count(), 4, "no bytes, part, time, nor hints: {json}");
 }
 
 #[test]
