@@ -1,5 +1,6 @@
 //! What every FTL can do, whatever its mapping.
 
+use crate::chosen_rule::ChosenRule;
 use crate::map_counts::MapCounts;
 use crate::page::Refreshed;
 use crate::page::policy::{Hint, Lifetime};
@@ -534,15 +535,6 @@ pub enum BlockUse {
     Holds(StreamId),
     /// It is out of use.
     Retired,
-}
-
-/// One of the rules among which an FTL chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChosenRule {
-    /// Its place among them, from 0 on.
-    pub number: u32,
-    /// As the FTL's parameter has it.
-    pub name: &'static str,
 }
 
 /// Memory that an FTL takes.

@@ -26,6 +26,7 @@
 pub mod algorithms;
 mod bits;
 mod boxable;
+mod chosen_rule;
 pub mod colours;
 mod engine;
 mod ensure;
@@ -48,10 +49,11 @@ mod stream;
 
 pub use ftlab_memory as memory;
 
+pub use chosen_rule::ChosenRule;
 pub use engine::Engine;
 pub use ftl::{
-    BlockUse, Broken, ChosenRule, Counters, DynFtl, DynInner, ErrorOf, Ftl, FtlError, MemoryBytes,
-    Merges, PageBatch, PageWrite, StreamCounters, StreamUse, Trim,
+    BlockUse, Broken, Counters, DynFtl, DynInner, ErrorOf, Ftl, FtlError, MemoryBytes, Merges,
+    PageBatch, PageWrite, StreamCounters, StreamUse, Trim,
 };
 pub use map_counts::MapCounts;
 pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};

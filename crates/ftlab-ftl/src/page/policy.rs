@@ -1,11 +1,12 @@
 //! What the engine knows of an algorithm.
 
 use crate::boxable::boxable;
+use crate::chosen_rule::ChosenRule;
 use crate::page::handle_streams::Handles;
 use crate::page::{DriveState, SeenAs};
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
-use crate::{ChosenRule, Metadata, State};
+use crate::{Metadata, State};
 use ftlab_flash::{BlockId, Lpn, Ppn};
 
 pub use ftlab_flash::{Hint, Lifetime};
