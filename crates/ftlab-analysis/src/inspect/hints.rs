@@ -131,7 +131,10 @@ impl Analysis for HintCounter {
     type Report = Option<HintValue>;
 
     fn request(&mut self, request: &Request) {
-        let Some(stream) = request.stream else { return };
+        // As long as no write names a stream, there is nothing to end.
+        if request.stream.is_none() && self.pages.is_empty() {
+            return;
+        }
         let (lba, sectors) = (request.lba, u64::from(request.sectors));
         let end = lba.saturating_add(sectors);
         let pages = match request.op {
@@ -145,7 +148,7 @@ impl Analysis for HintCounter {
             self.page_writes += u64::from(is_write);
             if self.is_sampled(page) {
                 self.end(page);
-                if is_write {
+                if let (Op::Write, Some(stream)) = (request.op, request.stream) {
                     self.begin(page, stream);
                 }
             }
@@ -215,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_trim_ends_the_lives_of_whole_pages_and_no_stream_says_nothing() {
-        let trim = Request { op: Op::Trim, lba: 0, sectors: 12, ..write(0, 0) };
+        let trim = Request { op: Op::Trim, lba: 0, sectors: 12, stream: None, ..write(0, 0) };
         let found = value([write(0, 5), write(1, 5), trim].into_iter()).unwrap();
         assert_eq!((found.lives, found.streams[0].endless), (2, 0.5));
         let unnamed = |page| Request { stream: None, ..write(page, 0) };
