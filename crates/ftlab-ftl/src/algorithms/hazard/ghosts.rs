@@ -5,6 +5,9 @@
 //! sample of the pages, that takes the host's writes and trims of these. At the end of every epoch the drive takes the
 //! rule whose ghost has moved the fewest pages lately.
 //!
+//! Ghosts take time, and a choice that was learned once mostly stays. So they rest for three of four cycles' quarters:
+//! a rest is long, and seldom, since what they missed in it looks to them like lives that are too short.
+//!
 //! Caches have had ghosts for long, and chosen by sets that duel (Qureshi et al., ISCA 2007). Sets of a drive cannot
 //! duel, since its pages share blocks.
 
@@ -33,6 +36,15 @@ const WAITING: usize = 256;
 
 /// What is left of a count after an epoch.
 const DECAY: f32 = 0.97;
+
+/// Epochs in which ghosts take what the host writes: four drive writes, if an epoch is as by default.
+const AWAKE: u64 = 128;
+
+/// Epochs from one time when they do to the next.
+const CYCLE: u64 = 4 * AWAKE;
+
+/// Epochs after a rest that do not count: pages whose rewrites they missed have to be written first.
+const CATCHING_UP: u64 = AWAKE / 2;
 
 /// By how much another rule has to be better.
 const MARGIN: f32 = 0.02;
@@ -71,9 +83,11 @@ pub(super) struct Ghosts<P> {
     by_rule: [Ghost<P>; Rule::ALL.len()],
     /// Pages that the host wrote, and the ghosts did not take yet.
     waiting: Vec<Lpn>,
+    /// Epochs of the drive that are over.
+    epochs: u64,
 }
 
-state!([P: Hinted] Ghosts<P> { by_rule, waiting } constant sample);
+state!([P: Hinted] Ghosts<P> { by_rule, waiting, epochs } constant sample);
 
 impl Sample {
     /// None of a drive that is too small for one.
@@ -136,6 +150,13 @@ impl<P: Hinted> Ghost<P> {
         self.written = DECAY * self.written + (written - self.counted.1) as f32;
         self.counted = (moved, written);
     }
+
+    /// What it has moved does not count.
+    fn forget(&mut self) {
+        let counters = self.ftl.counters();
+        self.counted = (counters.relocations(), counters.host_writes);
+        (self.moved, self.written) = (0.0, 0.0);
+    }
 }
 
 impl<P: Hinted> State for Ghost<P> {
@@ -157,15 +178,29 @@ impl<P: Hinted> Ghosts<P> {
         let sample = Sample::new(shape.logical_pages)?;
         let small = sample.shape(shape);
         let [a, b, c] = Rule::ALL.map(|rule| Ghost::new(rule, make(rule, small), small));
-        Some(Self { sample, by_rule: [a?, b?, c?], waiting: Vec::with_capacity(WAITING) })
+        let (by_rule, waiting) = ([a?, b?, c?], Vec::with_capacity(WAITING));
+        Some(Self { sample, by_rule, waiting, epochs: 0 })
     }
 
     /// The host writes a page.
     #[inline]
     pub(super) fn on_write(&mut self, lpn: Lpn) {
-        if let Some(page) = self.sample.page_of(lpn) {
+        if self.are_awake()
+            && let Some(page) = self.sample.page_of(lpn)
+        {
             self.add(page);
         }
+    }
+
+    /// Whether they take what the host does in this epoch.
+    #[inline]
+    fn are_awake(&self) -> bool {
+        self.epochs % CYCLE < AWAKE
+    }
+
+    /// Whether what they do in this epoch counts.
+    fn are_heard(&self) -> bool {
+        self.are_awake() && (self.epochs < AWAKE || self.epochs % CYCLE >= CATCHING_UP)
     }
 
     #[inline(never)]
@@ -178,7 +213,7 @@ impl<P: Hinted> Ghosts<P> {
 
     /// The host trims a page.
     pub(super) fn on_trim(&mut self, lpn: Lpn) {
-        let Some(page) = self.sample.page_of(lpn) else { return };
+        let Some(page) = self.sample.page_of(lpn).filter(|_| self.are_awake()) else { return };
         self.catch_up();
         self.by_rule.iter_mut().for_each(|ghost| ghost.ftl.trim_page(page));
     }
@@ -195,6 +230,12 @@ impl<P: Hinted> Ghosts<P> {
     /// An epoch has passed: the best rule lately; that of the drive, unless another one is clearly better.
     pub(super) fn best(&mut self, present: Rule) -> Rule {
         self.catch_up();
+        let are_heard = self.are_heard();
+        self.epochs += 1;
+        if !are_heard {
+            self.by_rule.iter_mut().for_each(Ghost::forget);
+            return present;
+        }
         self.by_rule.iter_mut().for_each(Ghost::end_epoch);
         let limit = (1.0 - MARGIN) * self.by_rule[present as usize].cost();
         let best = self.by_rule.iter().min_by(|a, b| a.cost().total_cmp(&b.cost()));
@@ -292,6 +333,29 @@ mod tests {
         assert_eq!(count([500.0, 495.0, 600.0], Rule::Pages), Rule::Pages, "not clearly better");
         assert_eq!(count([500.0, 495.0, 600.0], Rule::Blocks), Rule::Blocks);
         assert_eq!(count([0.0, 0.0, 0.0], Rule::Moves), Rule::Moves);
+    }
+
+    #[test]
+    fn ghosts_rest_for_three_quarters_of_the_time_and_choose_when_they_have_caught_up() {
+        let mut ghosts = Hazard::ghosts(&HazardParameters::default(), SHAPE).unwrap();
+        let (mut taken, mut chosen) = (Vec::new(), Vec::new());
+        for epoch in 0..2 * CYCLE {
+            let written = ghosts.by_rule[0].ftl.counters().host_writes;
+            (0..16).for_each(|page| ghosts.on_write(Lpn(page)));
+            for (ghost, moved) in ghosts.by_rule.iter_mut().zip([500.0, 400.0, 450.0]) {
+                (ghost.moved, ghost.written) = (moved, 1000.0);
+            }
+            if ghosts.best(Rule::Pages) == Rule::Blocks {
+                chosen.push(epoch);
+            }
+            if ghosts.by_rule[0].ftl.counters().host_writes > written {
+                taken.push(epoch);
+            }
+        }
+        let of_second = CYCLE..CYCLE + AWAKE;
+        assert_eq!(taken, (0..AWAKE).chain(of_second.clone()).collect::<Vec<_>>());
+        let heard = (0..AWAKE).chain(CYCLE + CATCHING_UP..of_second.end);
+        assert_eq!(chosen, heard.collect::<Vec<_>>());
     }
 
     #[test]

@@ -26,7 +26,7 @@
 //! f = sqrt(h / rate), the page is expected to live for (f T + a) / 2, and the pages of a sequential run share the
 //! geometric mean over the run so far. By that of moves, pages that the host rewrites are first writes, and all pages of
 //! a victim are expected to live for f (T + 2 a). A drive of 65,536 pages or more has a ghost for each rule, and takes
-//! the rule of the best one: see `ghosts.rs`. A smaller one keeps to the rule of pages. With `pages=off` nothing is kept
+//! the rule of the best one; after four drive writes they rest for twelve, and so on: see `ghosts.rs`. A smaller one keeps to the rule of pages. With `pages=off` nothing is kept
 //! of single pages: what the host rewrites follows the rule of blocks, what is moved that of moves.
 //!
 //! ```text
@@ -224,7 +224,7 @@ impl PolicyEntry for Hazard {
     const NAME: &'static str = "hazard";
     const SUMMARY: &'static str = "lifetimes of pages from their past, rates of blocks from what they lost lately; least decline first";
     const SOURCE: &'static str = "ours";
-    const DECISIONS: u32 = 4;
+    const DECISIONS: u32 = 5;
 
     fn fit(parameters: &mut HazardParameters, context: &FitContext) -> Result<(), SpecError> {
         if parameters.pages == KnownPages::Off && parameters.rule == RuleChoice::Pages {
