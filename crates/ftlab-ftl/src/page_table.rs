@@ -16,6 +16,10 @@ impl PageTable {
         self.0.get(&page).copied()
     }
 
+    pub(crate) fn get_mut(&mut self, page: u32) -> Option<&mut u32> {
+        self.0.get_mut(&page)
+    }
+
     #[inline]
     pub(crate) fn set(&mut self, page: u32, number: u32) {
         self.0.insert(page, number);
@@ -23,7 +27,7 @@ impl PageTable {
 
     /// Sets it, if there is one.
     pub(crate) fn set_present(&mut self, page: u32, number: u32) {
-        if let Some(present) = self.0.get_mut(&page) {
+        if let Some(present) = self.get_mut(page) {
             *present = number;
         }
     }

@@ -67,6 +67,10 @@ impl OnFlash for CdftlParameters {
         &mut self.cache
     }
 
+    fn single_entries(&self, entries_per_page: u32) -> u32 {
+        self.room(entries_per_page)[1]
+    }
+
     fn memory_bytes(&self, entries: u32, map_pages: u32) -> u64 {
         let held = (self.cache.0 / u64::from(self.entry_bytes)).min(u64::from(entries));
         4 * u64::from(entries) + 32 * held + 48 * u64::from(map_pages)
@@ -179,8 +183,8 @@ impl Map for Cdftl {
         self.entries.bytes() + self.pages.bytes()
     }
 
-    fn fetch_ahead(&self, pages: [Lpn; 3]) {
-        self.entries.fetch_ahead(pages);
+    fn fetch_ahead(&self, [_, _, far]: [Lpn; 3]) {
+        self.entries.fetch(far);
     }
 
     fn check(&self) -> Result<(), String> {

@@ -53,6 +53,9 @@ state!(Learned { segments, bytes, mappings });
 /// Where each page is; nowhere, if it holds nothing.
 pub(crate) type Places<'a> = dyn Fn(Lpn) -> Option<Ppn> + 'a;
 
+/// How many moved pages ahead what is asked about one is fetched.
+const MOVED_AHEAD: [usize; 3] = [4, 8, 16];
+
 /// Which entries of a map are in memory. It decides; `PagedMap` carries out.
 pub(crate) trait Map: Send + State {
     /// The place of `lpn` is asked for, and of the `following` pages after it later, which the same request needs:
@@ -74,6 +77,20 @@ pub(crate) trait Map: Send + State {
 
     /// `lpn` is at another place, or nowhere: whether its entry is in memory, which tells so from now on.
     fn change(&mut self, lpn: Lpn) -> bool;
+
+    /// Collection has moved these pages: adds those whose entries are not in memory to `others`.
+    fn change_moved(&mut self, moved: &[u32], others: &mut Vec<u32>) {
+        for (index, &lpn) in moved.iter().enumerate() {
+            if let [Some(&nearest), Some(&near), Some(&far)] =
+                MOVED_AHEAD.map(|ahead| moved.get(index + ahead))
+            {
+                self.fetch_ahead([nearest, near, far].map(Lpn));
+            }
+            if !self.change(Lpn(lpn)) {
+                others.push(lpn);
+            }
+        }
+    }
 
     /// Whether the entry of `lpn` in memory tells otherwise than its translation page.
     fn is_changed(&self, lpn: Lpn) -> bool;
@@ -170,6 +187,11 @@ pub(super) trait OnFlash: Parameters + Copy {
 
     /// Bytes of memory that it needs beside, with this many translation pages, and entries in each.
     fn models(&self, _map_pages: u32, _entries_per_page: u32) -> u64 {
+        0
+    }
+
+    /// Entries that it keeps one by one at most, in the order of their use.
+    fn single_entries(&self, _entries_per_page: u32) -> u32 {
         0
     }
 

@@ -48,6 +48,10 @@ impl OnFlash for DftlParameters {
         &mut self.cache
     }
 
+    fn single_entries(&self, _entries_per_page: u32) -> u32 {
+        self.entries()
+    }
+
     fn memory_bytes(&self, entries: u32, _map_pages: u32) -> u64 {
         4 * u64::from(entries) + 32 * u64::from(self.entries().min(entries))
     }
@@ -120,8 +124,8 @@ impl Map for Dftl {
         self.cache.bytes()
     }
 
-    fn fetch_ahead(&self, pages: [Lpn; 3]) {
-        self.cache.fetch_ahead(pages);
+    fn fetch_ahead(&self, [_, _, far]: [Lpn; 3]) {
+        self.cache.fetch(far);
     }
 
     fn check(&self) -> Result<(), String> {

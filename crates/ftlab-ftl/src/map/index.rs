@@ -39,6 +39,15 @@ impl Index {
         self.of_held.get(page).unwrap_or(NONE)
     }
 
+    /// The same, to change it.
+    #[inline]
+    pub(super) fn get_mut(&mut self, page: u32) -> Option<&mut u32> {
+        match self.of_all.get_mut(page as usize) {
+            Some(entry) => (*entry != NONE).then_some(entry),
+            None => self.of_held.get_mut(page),
+        }
+    }
+
     /// Whether `page` has an entry.
     #[inline]
     pub(super) fn holds(&self, page: u32) -> bool {

@@ -3,90 +3,75 @@
 //! An entry is on probation at first. When it is used again it becomes protected. If too many are, the one of them that
 //! was used longest ago goes back to probation. The entry on probation that was used longest ago is the next to leave.
 //! If none may be protected, this is plain LRU.
+//!
+//! The order is written down, not linked (`uses.rs`): a use costs one access to what is known of its page, and appends
+//! to a list that nothing else waits for.
 
 use crate::ensure::ensure;
 use crate::map::index::Index;
-use crate::map::links::{Ends, Linked, Links, NONE};
-use crate::memory;
-use crate::state::state;
+use crate::map::uses::{CHANGED, PROTECTED, Uses};
+use crate::{Archive, State, StateError};
 use ftlab_flash::Lpn;
-
-/// An entry: of which page, and its neighbours in its segment.
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    links: Links,
-    page: u32,
-    is_protected: bool,
-    is_changed: bool,
-}
-
-impl Entry {
-    const BLANK: Self =
-        Self { links: Links::NONE, page: NONE, is_protected: false, is_changed: false };
-}
-
-state!(Entry { links, page, is_protected, is_changed } blank Self::BLANK);
-
-impl Linked for Entry {
-    #[inline]
-    fn links(&mut self) -> &mut Links {
-        &mut self.links
-    }
-}
-
-/// The entries on probation, or those that are protected.
-#[derive(Debug, Clone, Copy)]
-struct Segment {
-    ends: Ends,
-    len: u32,
-}
-
-state!(Segment { ends, len });
 
 /// A cache of entries, one for each of some pages.
 pub(super) struct SegmentedLru {
-    /// Page -> its entry.
-    entry_of: Index,
-    entries: Vec<Entry>,
+    /// Page -> its last use.
+    last_use: Index,
     most: u32,
-    /// Entries without a page.
-    unused: Vec<u32>,
-    probation: Segment,
-    protected: Segment,
+    probation: Uses,
+    protected: Uses,
     protected_most: u32,
 }
 
-state!(SegmentedLru { entry_of, entries, unused, probation, protected } constant most, protected_most then restore_index);
+impl State for SegmentedLru {
+    /// The pages of each segment in the order of their use, and those that have changed.
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        let Self { last_use, most: _, probation, protected, protected_most: _ } = self;
+        let [mut on_probation, mut under_protection] =
+            [&*probation, &*protected].map(|uses| uses.entries(last_use).collect::<Vec<_>>());
+        let held = || on_probation.iter().chain(&under_protection).copied();
+        let is_changed = |page: &u32| last_use.get(*page) & CHANGED != 0;
+        let mut changed = held().filter(is_changed).collect::<Vec<_>>();
+        held().for_each(|page| last_use.remove(page));
+        let lists = [
+            ("on_probation", &mut on_probation),
+            ("under_protection", &mut under_protection),
+            ("changed", &mut changed),
+        ];
+        for (name, pages) in lists {
+            archive.name(name)?;
+            pages.transfer(archive)?;
+        }
+        probation.restore(&on_probation, last_use);
+        protected.restore(&under_protection, last_use);
+        for page in changed {
+            last_use.get_mut(page).into_iter().for_each(|at| *at |= CHANGED);
+        }
+        Ok(())
+    }
+}
 
 impl SegmentedLru {
-    fn restore_index(&mut self) {
-        let Self { entry_of, entries, probation, protected, .. } = self;
-        let entries = &*entries;
-        let ends = [probation.ends, protected.ends];
-        let held = ends.into_iter().flat_map(|ends| ends.all(entries));
-        entry_of.restore(held.map(|entry| (entries[entry as usize].page, entry)));
-    }
+    /// The most entries that a cache can have.
+    pub(super) const ENTRIES_MAX: u32 = Uses::ENTRIES_MAX;
 
     /// A cache of at most `entries` entries, of which `protected` may be protected, for the pages of a drive; a small one
     /// takes memory for its entries only.
     pub(super) fn new(pages: u32, entries: u32, protected: u32, is_small: bool) -> Self {
         let most = entries.min(pages);
-        let entry_of = Index::new(pages, is_small);
-        let empty = Segment { ends: Ends::NONE, len: 0 };
+        let protected_most = protected.min(most);
         Self {
-            entry_of,
-            entries: Vec::with_capacity(most as usize),
+            last_use: Index::new(pages, is_small),
             most,
-            unused: Vec::new(),
-            probation: empty,
-            protected: empty,
-            protected_most: protected,
+            probation: Uses::new(most, 0),
+            protected: Uses::new(protected_most, PROTECTED),
+            protected_most,
         }
     }
 
     /// Entries with a page.
     pub(super) fn len(&self) -> u32 {
-        self.probation.len + self.protected.len
+        self.probation.len() + self.protected.len()
     }
 
     /// Whether an entry has to leave before another one comes.
@@ -95,33 +80,41 @@ impl SegmentedLru {
     }
 
     /// Uses the entry of `page`: whether there is one.
+    #[inline]
     pub(super) fn touch(&mut self, page: Lpn) -> bool {
-        let entry = self.entry_of.get(page.0);
-        if entry == NONE {
-            return false;
+        let Self { last_use, probation, protected, protected_most, .. } = self;
+        let to = if *protected_most > 0 { &mut *protected } else { &mut *probation };
+        to.make_room(last_use);
+        let Some(at) = last_use.get_mut(page.0) else { return false };
+        let was_protected = *at & PROTECTED != 0;
+        *at = to.push(page.0) | *at & CHANGED;
+        if was_protected {
+            protected.leave()
+        } else {
+            probation.leave()
         }
-        self.unlink(entry);
-        self.link(entry, self.protected_most > 0);
-        if self.protected.len > self.protected_most {
-            let oldest = self.protected.ends.oldest();
-            self.unlink(oldest);
-            self.link(oldest, false);
+        if protected.len() > *protected_most {
+            self.demote();
         }
         true
+    }
+
+    /// Puts the entry of the protected that was used longest ago on probation again, as the newest one.
+    fn demote(&mut self) {
+        let Self { last_use, probation, protected, .. } = self;
+        let Some(page) = protected.take_oldest(last_use) else { return };
+        probation.make_room(last_use);
+        if let Some(at) = last_use.get_mut(page) {
+            *at = probation.push(page) | *at & CHANGED;
+        }
     }
 
     /// Adds an entry for `page`, which has none, on probation.
     pub(super) fn add(&mut self, page: Lpn) {
         debug_assert!(!self.is_full(), "no room for page {page}");
-        debug_assert!(!self.entry_of.holds(page.0), "page {page} has an entry");
-        let entry = self.unused.pop().unwrap_or_else(|| {
-            self.entries.push(Entry::BLANK);
-            self.entries.len() as u32 - 1
-        });
-        self.entries[entry as usize].page = page.0;
-        self.entries[entry as usize].is_changed = false;
-        self.entry_of.set(page.0, entry);
-        self.link(entry, false);
+        debug_assert!(!self.last_use.holds(page.0), "page {page} has an entry");
+        self.probation.make_room(&mut self.last_use);
+        self.last_use.set(page.0, self.probation.push(page.0));
     }
 
     /// Uses the entry of `page`, or adds one, for which the next one to leave makes room.
@@ -136,112 +129,68 @@ impl SegmentedLru {
     }
 
     /// The page of the next entry to leave.
-    pub(super) fn oldest(&self) -> Option<Lpn> {
-        let of = |segment: Segment| self.entries.get(segment.ends.oldest() as usize);
-        of(self.probation).or_else(|| of(self.protected)).map(|entry| Lpn(entry.page))
+    pub(super) fn oldest(&mut self) -> Option<Lpn> {
+        let Self { last_use, probation, protected, .. } = self;
+        probation.oldest(last_use).or_else(|| protected.oldest(last_use)).map(Lpn)
     }
 
     /// Drops the next entry to leave: its page, and whether it has changed.
     pub(super) fn drop_oldest(&mut self) -> Option<(Lpn, bool)> {
-        let of = |segment: Segment| {
-            let oldest = segment.ends.oldest();
-            (oldest != NONE).then_some(oldest)
-        };
-        let entry = of(self.probation).or_else(|| of(self.protected))?;
-        self.unlink(entry);
-        let Entry { page, is_changed, .. } = self.entries[entry as usize];
-        self.entry_of.remove(page);
-        self.unused.push(entry);
-        // The one after it leaves soon.
-        if let Some(next) = self.entries.get(self.probation.ends.oldest() as usize) {
-            self.entry_of.prefetch(next.page);
-            memory::prefetch(&self.entries, next.links.newer() as usize);
-        }
+        let Self { last_use, probation, protected, .. } = self;
+        let page = probation.take_oldest(last_use).or_else(|| protected.take_oldest(last_use))?;
+        let is_changed = last_use.get(page) & CHANGED != 0;
+        last_use.remove(page);
         Some((Lpn(page), is_changed))
     }
 
     /// Changes the entry of `page`, which is no use of it: whether there is one.
+    #[inline]
     pub(super) fn change(&mut self, page: Lpn) -> bool {
-        let entry = self.entries.get_mut(self.entry_of.get(page.0) as usize);
-        entry.map(|entry| entry.is_changed = true).is_some()
+        self.last_use.get_mut(page.0).map(|at| *at |= CHANGED).is_some()
     }
 
     /// The pages that have an entry.
     pub(super) fn pages(&self) -> impl Iterator<Item = Lpn> {
-        let segments = [self.probation, self.protected].into_iter();
-        let entries = segments.flat_map(|segment| segment.ends.all(&self.entries));
-        entries.map(|entry| Lpn(self.entries[entry as usize].page))
+        let segments = [&self.probation, &self.protected].into_iter();
+        segments.flat_map(|uses| uses.entries(&self.last_use)).map(Lpn)
     }
 
     /// Whether there is an entry for `page`.
     pub(super) fn holds(&self, page: Lpn) -> bool {
-        self.entry_of.holds(page.0)
+        self.last_use.holds(page.0)
     }
 
     /// The entry of `page`, if there is one, has not changed any more.
     pub(super) fn clean(&mut self, page: Lpn) {
-        if let Some(entry) = self.entries.get_mut(self.entry_of.get(page.0) as usize) {
-            entry.is_changed = false;
+        if let Some(at) = self.last_use.get_mut(page.0) {
+            *at &= !CHANGED;
         }
     }
 
     /// Whether the entry of `page` has changed; no, if it has none.
     pub(super) fn is_changed(&self, page: Lpn) -> bool {
-        let entry = self.entries.get(self.entry_of.get(page.0) as usize);
-        entry.is_some_and(|entry| entry.is_changed)
+        self.holds(page) && self.last_use.get(page.0) & CHANGED != 0
     }
 
-    /// Fetches where the entry of the last page is, the entry of the second, and the neighbours of that of the first.
-    pub(super) fn fetch_ahead(&self, [nearest, near, far]: [Lpn; 3]) {
-        self.entry_of.prefetch(far.0);
-        memory::prefetch(&self.entries, self.entry_of.get(near.0) as usize);
-        if let Some(of) = self.entries.get(self.entry_of.get(nearest.0) as usize) {
-            memory::prefetch(&self.entries, of.links.newer() as usize);
-            memory::prefetch(&self.entries, of.links.older() as usize);
-        }
+    /// Fetches what is known of a page.
+    #[inline]
+    pub(super) fn fetch(&self, page: Lpn) {
+        self.last_use.prefetch(page.0);
     }
 
     /// Bytes of memory that it takes.
     pub(super) fn bytes(&self) -> usize {
-        self.entry_of.bytes() + self.entries.capacity() * size_of::<Entry>()
+        self.last_use.bytes() + self.probation.bytes() + self.protected.bytes()
     }
 
     /// Verifies that segments and pages agree.
     pub(super) fn check(&self) -> Result<(), String> {
-        for (segment, is_protected) in [(self.probation, false), (self.protected, true)] {
-            let mut len = 0;
-            segment.ends.check(&self.entries, |entry, own| {
-                len += 1;
-                ensure!(own.is_protected == is_protected, "entry {entry} is in another segment");
-                ensure!(self.entry_of.get(own.page) == entry, "entry {entry} is lost");
-                Ok(())
-            })?;
-            ensure!(len == segment.len, "a segment counts {} of {len} entries", segment.len);
-        }
-        ensure!(self.protected.len <= self.protected_most, "too many entries are protected");
-        let known = self.entry_of.len();
+        self.probation.check(&self.last_use)?;
+        self.protected.check(&self.last_use)?;
+        ensure!(self.protected.len() <= self.protected_most, "too many entries are protected");
+        let known = self.last_use.len();
         ensure!(known == self.len() as usize, "{known} pages have {} entries", self.len());
         Ok(())
-    }
-
-    #[inline]
-    fn segment(&mut self, is_protected: bool) -> (&mut Segment, &mut [Entry]) {
-        let segment = if is_protected { &mut self.protected } else { &mut self.probation };
-        (segment, &mut self.entries)
-    }
-
-    fn unlink(&mut self, entry: u32) {
-        let (segment, entries) = self.segment(self.entries[entry as usize].is_protected);
-        segment.len -= 1;
-        segment.ends.unlink(entries, entry);
-    }
-
-    /// Puts an entry at the newest end of a segment.
-    fn link(&mut self, entry: u32, is_protected: bool) {
-        self.entries[entry as usize].is_protected = is_protected;
-        let (segment, entries) = self.segment(is_protected);
-        segment.len += 1;
-        segment.ends.link_newest(entries, entry);
     }
 }
 

@@ -5,6 +5,7 @@ use crate::map::contract::{Map, OnFlash};
 use crate::map::dftl::DftlParameters;
 use crate::map::leaftl::LeaftlParameters;
 use crate::map::learnedftl::LearnedftlParameters;
+use crate::map::lru::SegmentedLru;
 use crate::map::sftl::SftlParameters;
 use crate::map::tpftl::TpftlParameters;
 use crate::map::units::UnitPages;
@@ -238,6 +239,14 @@ impl Mapping {
             );
             return Err(self.refuse("cache", &cache.to_string(), expects));
         }
+        let single = on_flash!(&self.kept, map => map.single_entries(entries)).unwrap_or(0);
+        if single.min(config.logical_pages) > SegmentedLru::ENTRIES_MAX {
+            let expects = format!(
+                "a size for at most {} entries one by one; give a smaller one, or larger entry-bytes",
+                SegmentedLru::ENTRIES_MAX
+            );
+            return Err(self.refuse("cache", &cache.to_string(), expects));
+        }
         if let Some(HostMemory { size, .. }) = self.host
             && size.0 < u64::from(engine_page)
         {
@@ -451,6 +460,26 @@ mod tests {
             assert_eq!(mapping.to_string().parse::<Mapping>().unwrap(), mapping, "{text}");
             assert_eq!(mapping.name(), text);
         }
+    }
+
+    #[test]
+    fn a_cache_of_more_entries_than_are_told_apart_is_refused() {
+        let of = |text: &str, pages| text.parse::<Mapping>().unwrap().of_engine(drive(pages, 16));
+        for (text, fits) in [
+            ("dftl:cache=4GiB", true),
+            ("dftl:cache=5GiB", false),
+            ("dftl:cache=5GiB,entry-bytes=16", true),
+            ("cdftl:cache=12GiB", false),
+            ("tpftl:cache=12GiB", true),
+        ] {
+            assert_eq!(of(text, 1 << 30).is_ok(), fits, "{text}");
+            assert!(of(text, 1 << 29).is_ok(), "{text}");
+        }
+        let error = of("dftl:cache=5GiB", 1 << 30).unwrap_err().to_string();
+        assert!(
+            error.contains("at most 536870912 entries") && error.contains("smaller"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -50,6 +50,7 @@ mod twin;
 mod units;
 #[cfg(test)]
 mod units_twin;
+mod uses;
 mod waiting;
 mod watch;
 

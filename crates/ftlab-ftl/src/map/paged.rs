@@ -186,7 +186,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         let is_there = self.map.change(Lpn(unit));
         debug_assert!(is_there, "unit {unit} was looked up");
         self.settle()?;
-        if let Some(place) = self.ftl.flash_page(Lpn(unit)).filter(|_| self.trains) {
+        if self.trains
+            && let Some(place) = self.ftl.flash_page(Lpn(unit))
+        {
             self.map.wrote(Lpn(unit), place);
         }
         Ok(())
@@ -232,7 +234,10 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
 
     /// Reads a flash page in vain, if the map says that unit `lpn` is elsewhere.
     fn predict(&mut self, lpn: Lpn, purpose: Purpose) -> Result<(), ErrorOf<Self>> {
-        match self.ftl.flash_page(lpn).filter(|_| self.learns.is_some()) {
+        if self.learns.is_none() {
+            return Ok(());
+        }
+        match self.ftl.flash_page(lpn) {
             Some(place) if !self.map.predicts(lpn, place) => {
                 self.counts.mispredicted += 1;
                 self.ftl.read_in_vain(place, purpose)
@@ -433,13 +438,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     fn settle_victim(&mut self, moved: &[u32]) -> Result<(), ErrorOf<Self>> {
         let mut pages = std::mem::take(&mut self.pages);
         pages.clear();
-        for &lpn in moved {
-            if self.map.change(Lpn(lpn)) {
-                self.counts.lazy_updates += 1;
-            } else {
-                pages.push(lpn / self.entries_per_page);
-            }
-        }
+        self.map.change_moved(moved, &mut pages);
+        self.counts.lazy_updates += (moved.len() - pages.len()) as u64;
+        pages.iter_mut().for_each(|lpn| *lpn /= self.entries_per_page);
         self.learn(moved);
         pages.sort_unstable();
         pages.dedup();
