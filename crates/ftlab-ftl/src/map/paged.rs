@@ -32,7 +32,7 @@ const HOST: Purpose = Cause::Host.awaited();
 
 /// A page-mapped FTL whose pages are units, and which part of its map is in memory.
 pub(crate) struct PagedMap<F, O> {
-    ftl: PageMapped<Box<dyn Policy>, UnitFlash<F>, MapWatch<O>>,
+    ftl: PageMapped<MapStream, UnitFlash<F>, MapWatch<O>>,
     map: Box<dyn Map>,
     /// Translation pages in memory of the host, and the time of a read from there.
     host: Option<SegmentedLru>,
@@ -94,9 +94,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         let policy = match &map {
             Some(_) => {
                 let stream = MapStream::new(policy, DriveShape::new(&engine));
-                Box::new(stream.ok_or(ConfigError::StreamsNeedFullMap)?)
+                stream.ok_or(ConfigError::StreamsNeedFullMap)?
             }
-            None => policy,
+            None => MapStream::without(policy),
         };
         let buffer = map.as_ref().and_then(|map| map.learns());
         let learns = buffer.map(|_| geometry.pages_per_block());

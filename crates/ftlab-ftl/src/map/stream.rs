@@ -1,4 +1,4 @@
-//! A stream of translation pages beside those of a policy.
+//! A stream of translation pages beside those of a policy, if the map is on flash.
 //!
 //! The policy sees the pages and blocks of the host only, and chooses among these. Blocks of translation pages are
 //! collected as greedy would: one of them is the victim if no block of the host has fewer valid pages. Pages of the
@@ -9,20 +9,21 @@
 //! it make as many others invalid.
 
 use crate::algorithms::tools::block_list::BlockList;
-use crate::page::DriveState;
-use crate::page::entry::DriveShape;
-use crate::page::policy::{BlockScore, HostWrite, Policy, Relocation, SampleBytes, Victims};
+use crate::page::entry::{DriveShape, Hinted};
+use crate::page::handle_streams::Handles;
+use crate::page::policy::{BlockScore, Hints, HostWrite, Policy, Relocation, SampleBytes, Victims};
+use crate::page::{DriveState, SeenAs};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{ChosenRule, Metadata, ensure::ensure};
 use ftlab_flash::{BlockId, Lpn, Ppn};
 
-/// A policy, and translation pages beside.
+/// A policy, and translation pages beside, if there are any.
 pub(super) struct MapStream {
     policy: Box<dyn Policy>,
     /// Pages from here on are translation pages.
     host_pages: u32,
-    /// The stream of these, after those of the policy.
+    /// The stream of these, after those of the policy; [`StreamId::NONE`] if the map is in memory.
     stream: StreamId,
     host_blocks: BlockList,
     map_blocks: BlockList,
@@ -41,13 +42,30 @@ impl MapStream {
         }
         let stream = u8::try_from(streams).ok().map(StreamId).filter(|it| *it != StreamId::NONE)?;
         Some(Self {
-            policy,
             host_pages: shape.logical_pages,
             stream,
             host_blocks: BlockList::new(shape.blocks),
             map_blocks: BlockList::new(shape.blocks),
-            moves_map: false,
+            ..Self::without(policy)
         })
+    }
+
+    /// `policy` alone.
+    pub(super) fn without(policy: Box<dyn Policy>) -> Self {
+        Self {
+            policy,
+            host_pages: u32::MAX,
+            stream: StreamId::NONE,
+            host_blocks: BlockList::new(0),
+            map_blocks: BlockList::new(0),
+            moves_map: false,
+        }
+    }
+
+    /// Whether there are translation pages.
+    #[inline]
+    fn has_map(&self) -> bool {
+        self.stream != StreamId::NONE
     }
 
     #[inline]
@@ -57,6 +75,9 @@ impl MapStream {
 
     /// Takes the emptiest block of translation pages, if it is to be the victim.
     fn take_map_block(&mut self, drive: &DriveState, victims: &mut Victims) -> bool {
+        if !self.has_map() {
+            return false;
+        }
         let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let Some(slot) = self.map_blocks.min() else { return false };
         let valid = self.map_blocks.valid_pages(slot);
@@ -70,30 +91,52 @@ impl MapStream {
 
     /// The policy sees its own streams only.
     fn hide_map(&self, victims: &mut Victims) {
-        if victims.requester() == self.stream {
+        if self.has_map() && victims.requester() == self.stream {
             victims.show_requester(StreamId(0));
         }
     }
 
     /// What the policy has chosen is no candidate any more.
     fn withdraw(&mut self, victims: &Victims) {
-        victims.blocks().iter().for_each(|&block| self.host_blocks.withdraw(block));
+        if self.has_map() {
+            victims.blocks().iter().for_each(|&block| self.host_blocks.withdraw(block));
+        }
     }
 
-    fn list_of(&mut self, block: BlockId, drive: &DriveState) -> &mut BlockList {
-        if drive.holds_map(block) { &mut self.map_blocks } else { &mut self.host_blocks }
+    /// The list that a block is on, and whether it holds translation pages; none if no block does.
+    #[inline]
+    fn list_of(&mut self, block: BlockId, drive: &DriveState) -> (Option<&mut BlockList>, bool) {
+        if !self.has_map() {
+            return (None, false);
+        }
+        let holds_map = drive.holds_map(block);
+        (Some(if holds_map { &mut self.map_blocks } else { &mut self.host_blocks }), holds_map)
     }
 }
 
 impl Policy for MapStream {
     fn streams(&self) -> Vec<Stream> {
         let mut streams = self.policy.streams();
-        streams.push(Stream { name: "map", takes_relocations: true, cold: false });
+        if self.has_map() {
+            streams.push(Stream { name: "map", takes_relocations: true, cold: false });
+        }
         streams
     }
 
+    fn seen_as(&self) -> Option<SeenAs> {
+        self.policy.seen_as()
+    }
+
+    fn handles(&self) -> Option<&Handles> {
+        self.policy.handles()
+    }
+
+    fn handles_mut(&mut self) -> Option<&mut Handles> {
+        self.policy.handles_mut()
+    }
+
     fn reserve_blocks_min(&self) -> u32 {
-        self.policy.reserve_blocks_min() + 1
+        self.policy.reserve_blocks_min() + u32::from(self.has_map())
     }
 
     #[inline]
@@ -142,7 +185,8 @@ impl Policy for MapStream {
     }
 
     fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
-        (!drive.holds_map(block)).then(|| self.policy.block_score(block, drive))?
+        let holds_map = self.has_map() && drive.holds_map(block);
+        (!holds_map).then(|| self.policy.block_score(block, drive))?
     }
 
     #[inline]
@@ -175,39 +219,43 @@ impl Policy for MapStream {
     }
 
     fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
-        let pages = drive.pages_per_block();
-        self.list_of(block, drive).push(block, pages, drive.write_clock());
-        if !drive.holds_map(block) {
+        let (list, holds_map) = self.list_of(block, drive);
+        let list = list.into_iter();
+        list.for_each(|list| list.push(block, drive.pages_per_block(), drive.write_clock()));
+        if !holds_map {
             self.policy.on_block_opened(block, drive);
         }
     }
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
-        self.list_of(block, drive).seal(block);
-        if !drive.holds_map(block) {
+        let (list, holds_map) = self.list_of(block, drive);
+        list.into_iter().for_each(|list| list.seal(block));
+        if !holds_map {
             self.policy.on_block_sealed(block, drive);
         }
     }
 
     #[inline]
     fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
-        self.list_of(block, drive).invalidate(block);
-        if !drive.holds_map(block) {
+        let (list, holds_map) = self.list_of(block, drive);
+        list.into_iter().for_each(|list| list.invalidate(block));
+        if !holds_map {
             self.policy.on_invalidate(block, drive);
         }
     }
 
     fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &DriveState) {
-        let list = self.list_of(block, drive);
-        (0..pages).for_each(|_| list.invalidate(block));
-        if !drive.holds_map(block) {
+        let (list, holds_map) = self.list_of(block, drive);
+        list.into_iter().for_each(|list| (0..pages).for_each(|_| list.invalidate(block)));
+        if !holds_map {
             self.policy.on_pages_lost(block, pages, drive);
         }
     }
 
     fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
-        self.list_of(block, drive).remove(block);
-        if !drive.holds_map(block) {
+        let (list, holds_map) = self.list_of(block, drive);
+        list.into_iter().for_each(|list| list.remove(block));
+        if !holds_map {
             self.policy.on_block_erased(block, drive);
         }
     }
@@ -243,6 +291,9 @@ impl Policy for MapStream {
     }
 
     fn check(&self, drive: &DriveState) -> Result<(), String> {
+        if !self.has_map() {
+            return self.policy.check(drive);
+        }
         for lpn in (0..drive.all_pages()).map(Lpn) {
             let block = drive.flash_page(lpn).map(|page| drive.block_of(page));
             let of_map = block.is_some_and(|block| drive.holds_map(block));
@@ -255,4 +306,9 @@ impl Policy for MapStream {
         self.map_blocks.check(drive, |block| drive.holds_map(block))?;
         self.policy.check(drive)
     }
+}
+
+/// Only the running program knows its policy.
+impl Hinted for MapStream {
+    const HINTS: Option<Hints> = None;
 }
