@@ -235,6 +235,50 @@ fn a_recovery_takes_the_memory_of_the_cache_alone() {
     assert!(repeated > 1000 && in_part > 30, "{repeated}, {in_part} in part");
 }
 
+/// An entry that a trim looks up stays, and another one leaves: what is found later depends on where the trim stood.
+#[test]
+fn a_replay_looks_trims_up_between_the_writes_where_they_were() {
+    // 64 entries, the oldest of which leaves.
+    let mapping = "dftl:cache=512,protected=0".parse().unwrap();
+    let options = CreateOptions { mapping, ..paged_options() };
+    let bytes = Drive::backing_bytes(&options).unwrap() as usize;
+    let backing = Arc::new(PowerCut::new(vec![0; bytes]));
+    Drive::create_on(&(Arc::clone(&backing) as _), &options).unwrap();
+    let drive = open(&backing).unwrap();
+    fill(&drive, 0);
+    (0..64).for_each(|page| write(&drive, page, 2).unwrap());
+    drive.close().unwrap();
+    let filled = backing.survivor(|_| 0);
+    // Pages 0 and 1 are the next to leave; the trim of page 100 comes before, between or after their writes.
+    for (trimmed, hits) in [(0, 0), (1, 1), (2, 2)] {
+        let backing = Arc::new(PowerCut::new(filled.clone()));
+        let drive = open(&backing).unwrap();
+        let before = drive.map_counts().unwrap();
+        for step in 0..=2 {
+            if step == trimmed {
+                drive.trim(100 * PAGE as u64, PAGE as u64).unwrap();
+            }
+            if step < 2 {
+                write(&drive, step, 3).unwrap();
+            }
+        }
+        drive.flush().unwrap();
+        let (counters, counts) = (drive.snapshot().counters, drive.map_counts().unwrap());
+        assert_eq!(counts.write_lookups - before.write_lookups, 3);
+        assert_eq!(counts.write_hits - before.write_hits, hits, "trimmed after {trimmed} writes");
+        drive.abandon();
+        let bytes = backing.survivor(|_| 0);
+        let [full, part] = [true, false].map(|needs_all| recovered(&bytes, needs_all));
+        assert!(full.1 == part.1 && full.2 == part.2, "trimmed after {trimmed} writes");
+        assert_eq!((part.3.repeated, part.3.by_map), (3, None));
+        let drive = open(&backing).unwrap();
+        assert_eq!((drive.snapshot().counters, drive.map_counts().unwrap()), (counters, counts));
+        let mut data = [1; PAGE];
+        drive.read(100 * PAGE as u64, &mut data).unwrap();
+        assert_eq!(data, [0; PAGE]);
+    }
+}
+
 /// Opens it with another map on flash.
 fn remap(backing: &Arc<PowerCut>, map: &str) -> Result<Drive, MediaError> {
     let options = OpenOptions { mapping: Some(map.parse().unwrap()), ..OpenOptions::default() };
