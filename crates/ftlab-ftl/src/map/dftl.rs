@@ -100,6 +100,7 @@ impl Map for Dftl {
         self.cache.add(lpn);
     }
 
+    #[inline]
     fn change(&mut self, lpn: Lpn) -> bool {
         self.cache.change(lpn)
     }
@@ -124,6 +125,7 @@ impl Map for Dftl {
         self.cache.bytes()
     }
 
+    #[inline]
     fn fetch_ahead(&self, [_, _, far]: [Lpn; 3]) {
         self.cache.fetch(far);
     }

@@ -148,6 +148,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
 
     /// Writes `pages` pages of one request, all of one unit, from that of `write` on; the request has pages of `following`
     /// units after it.
+    #[inline]
     fn write_in_unit(
         &mut self,
         write: PageWrite<'_>,
@@ -233,6 +234,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     /// Reads a flash page in vain, if the map says that unit `lpn` is elsewhere.
+    #[inline]
     fn predict(&mut self, lpn: Lpn, purpose: Purpose) -> Result<(), ErrorOf<Self>> {
         if self.learns.is_none() {
             return Ok(());
@@ -289,6 +291,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     /// Brings the entry of unit `lpn` into memory; whether it was there.
+    #[inline]
     fn look_up(
         &mut self,
         lpn: Lpn,
@@ -300,12 +303,21 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     /// Brings the entry of unit `lpn` into memory, which was found there or not; whether it was.
+    #[inline]
     fn bring(&mut self, lpn: Lpn, found: Found, purpose: Purpose) -> Result<bool, ErrorOf<Self>> {
         match found {
-            Found::Here => return Ok(true),
-            Found::Told => return Ok(false),
-            Found::InPage | Found::Nowhere => {}
+            Found::Here => Ok(true),
+            Found::Told => Ok(false),
+            Found::InPage | Found::Nowhere => self.bring_in(lpn, found, purpose),
         }
+    }
+
+    fn bring_in(
+        &mut self,
+        lpn: Lpn,
+        found: Found,
+        purpose: Purpose,
+    ) -> Result<bool, ErrorOf<Self>> {
         let page = lpn.0 / self.entries_per_page;
         let is_ahead = self.weighs && found == Found::Nowhere && !self.content.is_empty();
         if is_ahead {
@@ -339,6 +351,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     }
 
     /// Brings the entry of a unit into memory, which tells the place that is given up.
+    #[inline]
     fn look_up_to_write(
         &mut self,
         lpn: Lpn,
@@ -349,6 +362,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         self.predict(lpn, UNAWAITED)
     }
 
+    #[inline]
     fn bring_to_write(
         &mut self,
         lpn: Lpn,
@@ -417,8 +431,21 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         Ok(is_read)
     }
 
-    /// Takes note of what has moved since, victim by victim. What is written for it may move further pages.
+    /// Takes note of what has moved since, and drops places that are not needed in memory.
+    #[inline]
     fn settle(&mut self) -> Result<(), ErrorOf<Self>> {
+        if !self.ftl.observer().moved.is_empty() {
+            self.settle_moved()?;
+        }
+        let drive = self.ftl.drive();
+        if drive.is_paged() && drive.places_in_memory() > self.places_most && self.asked.is_none() {
+            self.drop_places();
+        }
+        Ok(())
+    }
+
+    /// Takes note victim by victim. What is written for it may move further pages.
+    fn settle_moved(&mut self) -> Result<(), ErrorOf<Self>> {
         while !self.ftl.observer().moved.is_empty() {
             let mut moved = std::mem::take(&mut self.moved);
             std::mem::swap(&mut moved, &mut self.ftl.observer_mut().moved);
@@ -428,9 +455,6 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             moved.clear();
             self.moved = moved;
             settled?;
-        }
-        if self.ftl.drive().places_in_memory() > self.places_most && self.asked.is_none() {
-            self.drop_places();
         }
         Ok(())
     }
@@ -516,17 +540,6 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
         Ok(true)
     }
 
-    fn apply(&mut self, batch: &PageBatch) -> Result<(), ErrorOf<Self>> {
-        let mut written = 0;
-        for trim in &batch.trims {
-            let before = trim.after_writes as usize;
-            self.write_some(batch, written..before)?;
-            written = before;
-            self.trim_pages(trim.first, trim.pages)?;
-        }
-        self.write_some(batch, written..batch.writes.len())
-    }
-
     fn write_pages(&mut self, pages: &[Lpn]) -> Result<(), ErrorOf<Self>> {
         for (index, &lpn) in pages.iter().enumerate() {
             self.fetch_of(pages, index);
@@ -541,10 +554,13 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
         while index < which.end {
             self.fetch_of(&batch.writes, index);
             let lpn = batch.writes[index].0;
-            let to_end = self.end_of(self.units.of(lpn).0) - lpn;
             let left = batch.following(index).saturating_add(1);
-            let pages = to_end.min(left);
-            let units = (left - pages).div_ceil(self.units.pages);
+            let (pages, units) = if self.units.is_one() {
+                (1, left - 1)
+            } else {
+                let pages = left.min(self.end_of(self.units.of(lpn).0) - lpn);
+                (pages, (left - pages).div_ceil(self.units.pages))
+            };
             self.write_in_unit(batch.page_write(index), pages, units)?;
             let next = index + pages as usize;
             self.ahead = next.saturating_sub(which.end) as u32;
