@@ -45,7 +45,9 @@ impl State for SegmentedLru {
         probation.restore(&on_probation, last_use);
         protected.restore(&under_protection, last_use);
         for page in changed {
-            last_use.get_mut(page).into_iter().for_each(|at| *at |= CHANGED);
+            if let Some(at) = last_use.get_mut(page) {
+                *at |= CHANGED;
+            }
         }
         Ok(())
     }
@@ -89,9 +91,9 @@ impl SegmentedLru {
         let was_protected = *at & PROTECTED != 0;
         *at = to.push(page.0) | *at & CHANGED;
         if was_protected {
-            protected.leave()
+            protected.leave();
         } else {
-            probation.leave()
+            probation.leave();
         }
         if protected.len() > *protected_most {
             self.demote();

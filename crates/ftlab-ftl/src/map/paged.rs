@@ -464,7 +464,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         pages.clear();
         self.map.change_moved(moved, &mut pages);
         self.counts.lazy_updates += (moved.len() - pages.len()) as u64;
-        pages.iter_mut().for_each(|lpn| *lpn /= self.entries_per_page);
+        for page in &mut pages {
+            *page /= self.entries_per_page;
+        }
         self.learn(moved);
         pages.sort_unstable();
         pages.dedup();

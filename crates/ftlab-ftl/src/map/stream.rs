@@ -220,8 +220,9 @@ impl Policy for MapStream {
 
     fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
         let (list, holds_map) = self.list_of(block, drive);
-        let list = list.into_iter();
-        list.for_each(|list| list.push(block, drive.pages_per_block(), drive.write_clock()));
+        if let Some(list) = list {
+            list.push(block, drive.pages_per_block(), drive.write_clock());
+        }
         if !holds_map {
             self.policy.on_block_opened(block, drive);
         }
@@ -229,7 +230,9 @@ impl Policy for MapStream {
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
         let (list, holds_map) = self.list_of(block, drive);
-        list.into_iter().for_each(|list| list.seal(block));
+        if let Some(list) = list {
+            list.seal(block);
+        }
         if !holds_map {
             self.policy.on_block_sealed(block, drive);
         }
@@ -238,7 +241,9 @@ impl Policy for MapStream {
     #[inline]
     fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
         let (list, holds_map) = self.list_of(block, drive);
-        list.into_iter().for_each(|list| list.invalidate(block));
+        if let Some(list) = list {
+            list.invalidate(block);
+        }
         if !holds_map {
             self.policy.on_invalidate(block, drive);
         }
@@ -246,7 +251,9 @@ impl Policy for MapStream {
 
     fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &DriveState) {
         let (list, holds_map) = self.list_of(block, drive);
-        list.into_iter().for_each(|list| (0..pages).for_each(|_| list.invalidate(block)));
+        if let Some(list) = list {
+            (0..pages).for_each(|_| list.invalidate(block));
+        }
         if !holds_map {
             self.policy.on_pages_lost(block, pages, drive);
         }
@@ -254,7 +261,9 @@ impl Policy for MapStream {
 
     fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
         let (list, holds_map) = self.list_of(block, drive);
-        list.into_iter().for_each(|list| list.remove(block));
+        if let Some(list) = list {
+            list.remove(block);
+        }
         if !holds_map {
             self.policy.on_block_erased(block, drive);
         }

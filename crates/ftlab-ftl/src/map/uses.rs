@@ -30,7 +30,7 @@ pub(super) struct Uses {
     room: u32,
     first: u32,
     /// Uses in it, stale ones included.
-    uses: u32,
+    written: u32,
     /// Entries whose last use is in it.
     entries: u32,
     /// What is set in all of these: [`PROTECTED`], or nothing.
@@ -49,7 +49,7 @@ impl Uses {
             ring: Vec::with_capacity(room as usize),
             room,
             first: 0,
-            uses: 0,
+            written: 0,
             entries: 0,
             segment,
         }
@@ -64,7 +64,7 @@ impl Uses {
     /// Makes room for one more use.
     #[inline]
     pub(super) fn make_room(&mut self, last_use: &mut Index) {
-        if self.uses == self.room {
+        if self.written == self.room {
             self.drop_stale(last_use);
         }
     }
@@ -72,13 +72,13 @@ impl Uses {
     /// Writes down a use, for which there is room: where it is.
     #[inline]
     pub(super) fn push(&mut self, page: u32) -> u32 {
-        debug_assert!(self.uses < self.room, "{} uses", self.uses);
-        let place = self.place(self.uses);
+        debug_assert!(self.written < self.room, "{} uses", self.written);
+        let place = self.place(self.written);
         match self.ring.get_mut(place as usize) {
             Some(at) => *at = page,
             None => self.ring.push(page),
         }
-        self.uses += 1;
+        self.written += 1;
         self.entries += 1;
         place | self.segment
     }
@@ -92,8 +92,8 @@ impl Uses {
     /// The entry that was used longest ago.
     #[inline]
     pub(super) fn oldest(&mut self, last_use: &Index) -> Option<u32> {
-        while self.uses > 0 {
-            if let Some(ahead) = self.ring.get(self.place(FETCH_AHEAD.min(self.uses)) as usize) {
+        while self.written > 0 {
+            if let Some(ahead) = self.ring.get(self.place(FETCH_AHEAD.min(self.written)) as usize) {
                 last_use.prefetch(*ahead);
             }
             let page = self.ring[self.first as usize];
@@ -116,7 +116,7 @@ impl Uses {
 
     /// The entries, that used longest ago first.
     pub(super) fn entries<'a>(&'a self, last_use: &'a Index) -> impl Iterator<Item = u32> {
-        let places = (0..self.uses).map(|number| self.place(number));
+        let places = (0..self.written).map(|number| self.place(number));
         let last = places.filter(|place| self.is_last(*place, last_use));
         last.map(|place| self.ring[place as usize])
     }
@@ -124,7 +124,7 @@ impl Uses {
     /// All entries are these, that used longest ago first, and have not changed.
     pub(super) fn restore(&mut self, entries: &[u32], last_use: &mut Index) {
         self.ring.clear();
-        (self.first, self.uses, self.entries) = (0, 0, 0);
+        (self.first, self.written, self.entries) = (0, 0, 0);
         for &page in entries {
             last_use.set(page, self.push(page));
         }
@@ -139,7 +139,7 @@ impl Uses {
     pub(super) fn check(&self, last_use: &Index) -> Result<(), String> {
         let known = self.entries(last_use).count();
         ensure!(known == self.entries as usize, "{known} of {} entries are known", self.entries);
-        ensure!(self.uses <= self.room, "{} uses are beyond the ring", self.uses);
+        ensure!(self.written <= self.room, "{} uses are beyond the ring", self.written);
         Ok(())
     }
 
@@ -153,7 +153,7 @@ impl Uses {
     #[inline]
     fn pass_first(&mut self) {
         self.first = self.place(1);
-        self.uses -= 1;
+        self.written -= 1;
     }
 
     /// Whether the use at `place` is the last one of its entry.
@@ -166,7 +166,7 @@ impl Uses {
     #[cold]
     fn drop_stale(&mut self, last_use: &mut Index) {
         let mut kept = 0;
-        for number in 0..self.uses {
+        for number in 0..self.written {
             if let Some(ahead) =
                 self.ring.get(self.place((number + FETCH_AHEAD) % self.room) as usize)
             {
@@ -182,6 +182,6 @@ impl Uses {
             }
         }
         debug_assert_eq!(kept, self.entries, "entries that are not known");
-        self.uses = kept;
+        self.written = kept;
     }
 }
