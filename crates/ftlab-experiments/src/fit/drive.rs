@@ -153,6 +153,11 @@ impl Trial {
     pub(super) fn simulated(&self) -> f64 {
         self.mean(|own| own.simulated)
     }
+
+    /// That of counters.
+    pub(super) fn quiet(&self) -> f64 {
+        self.mean(|own| own.quiet)
+    }
 }
 
 /// With this many intervals in which nothing is moved, these tell how far counters are off.

@@ -67,9 +67,11 @@ pub enum Instead {
     },
 }
 
-/// How far a drive is off, but for what chance makes of the very drive: that is nothing to explain.
+/// How far a drive is off, but for what chance makes of the very drive, and for how far counters are off: that is nothing
+/// to explain.
 fn off_beside_chance(trial: &Trial) -> f64 {
-    (trial.distance.rms.powi(2) - trial.chance() - trial.simulated()).max(0.0).sqrt()
+    let chance = trial.chance() + trial.simulated() + trial.quiet();
+    (trial.distance.rms.powi(2) - chance).max(0.0).sqrt()
 }
 
 /// Whether this drive explains nothing of what was measured.
