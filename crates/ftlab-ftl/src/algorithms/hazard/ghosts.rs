@@ -5,8 +5,8 @@
 //! sample of the pages, that takes the host's writes and trims of these. At the end of every epoch the drive takes the
 //! rule whose ghost has moved the fewest pages lately.
 //!
-//! Ghosts take time, and a choice that was learned once mostly stays. So they rest for three of four cycles' quarters:
-//! a rest is long, and seldom, since what they missed in it looks to them like lives that are too short.
+//! Ghosts take time, and a choice that was learned once mostly stays. So they rest for three quarters of it. Rests are
+//! long and few, since what ghosts missed in one looks to them like lives that end too soon.
 //!
 //! Caches have had ghosts for long, and chosen by sets that duel (Qureshi et al., ISCA 2007). Sets of a drive cannot
 //! duel, since its pages share blocks.
