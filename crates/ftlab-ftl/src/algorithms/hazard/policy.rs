@@ -21,13 +21,14 @@
 //! to one scale, r, by how long pages of each kind lived. See `pages.rs`. A first write is expected to live for L, the
 //! logical pages in host writes, and goes to a stream of its own.
 //!
-//! What tells how long a page will live depends on the workload, so there are three rules. That of pages is the above.
-//! By that of blocks, a page that the host rewrites is what its block is: what the block lost makes the factor
-//! f = sqrt(h / rate), the page is expected to live for (f T + a) / 2, and the pages of a sequential run share the
-//! geometric mean over the run so far. By that of moves, pages that the host rewrites are first writes, and all pages of
-//! a victim are expected to live for f (T + 2 a). A drive of 65,536 pages or more has a ghost for each rule, and takes
-//! the rule of the best one; after four drive writes they rest for twelve, and so on: see `ghosts.rs`. A smaller one keeps to the rule of pages. With `pages=off` nothing is kept
-//! of single pages: what the host rewrites follows the rule of blocks, what is moved that of moves.
+//! What tells how long a page will live depends on the workload, so there are three rules. That of pages is the
+//! above. By that of blocks, a page that the host rewrites is what its block is: what the block lost makes the
+//! factor f = sqrt(h / rate), the page is expected to live for (f T + a) / 2, and the pages of a sequential run
+//! share the geometric mean over the run so far. By that of moves, pages that the host rewrites are first writes,
+//! and all pages of a victim are expected to live for f (T + 2 a). A drive of 65,536 pages or more has a ghost for
+//! each rule, and takes the rule of the best one; after four drive writes they rest for twelve, and so on: see
+//! `ghosts.rs`. A smaller one keeps to the rule of pages. With `pages=off` nothing is kept of single pages: what
+//! the host rewrites follows the rule of blocks, what is moved that of moves.
 //!
 //! ```text
 //! place_host(page):
