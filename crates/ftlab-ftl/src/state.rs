@@ -188,7 +188,10 @@ macro_rules! numbers {
     ($($number:ty),+) => {$(
         impl State for $number {
             fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
-                Self::transfer_slice(std::slice::from_mut(self), archive)
+                let mut bytes = self.to_le_bytes();
+                archive.bytes(&mut bytes)?;
+                *self = <$number>::from_le_bytes(bytes);
+                Ok(())
             }
 
             fn transfer_slice(
@@ -219,12 +222,30 @@ macro_rules! numbers {
 
 numbers!(u8, u16, u32, u64, i32, i64, f32, f64);
 
-/// What is a number inside.
+/// What is a number of four bytes inside.
 macro_rules! wrapped_numbers {
     ($($wrapper:path),+) => {$(
         impl State for $wrapper {
             fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
                 self.0.transfer(archive)
+            }
+
+            fn transfer_slice(
+                slice: &mut [Self],
+                archive: &mut dyn Archive,
+            ) -> Result<(), StateError> {
+                let mut buffer = [0; CHUNK_BYTES / size_of::<u32>()];
+                for wrapped in slice.chunks_mut(buffer.len()) {
+                    let numbers = &mut buffer[..wrapped.len()];
+                    for (number, wrapped) in numbers.iter_mut().zip(&*wrapped) {
+                        *number = wrapped.0;
+                    }
+                    u32::transfer_slice(numbers, archive)?;
+                    for (number, wrapped) in numbers.iter().zip(wrapped) {
+                        wrapped.0 = *number;
+                    }
+                }
+                Ok(())
             }
 
             fn blank() -> Option<Self> {
@@ -353,6 +374,8 @@ mod tests {
         assert_eq!(restored(None, Some(BlockId(3))).unwrap(), None);
         let floats = restored([1.5_f32, f32::INFINITY], [0.0; 2]).unwrap();
         assert_eq!(floats.map(f32::to_bits), [1.5, f32::INFINITY].map(f32::to_bits));
+        let many: Vec<_> = (0..3000).map(BlockId).collect();
+        assert_eq!(restored(many.clone(), vec![]).unwrap(), many);
         let list: VecDeque<_> = [5, 2, 9].map(BlockId).into();
         assert_eq!(restored(list.clone(), VecDeque::new()).unwrap(), list);
     }
