@@ -110,7 +110,7 @@ mod tests {
             Drive::create(&path, &options).unwrap();
             check_openable(&path).unwrap();
             let drive = Drive::open(&path, OpenOptions::default()).unwrap();
-            for number in 0..80_000 {
+            for number in 0..20_000 {
                 drive.write(number * 7919 % 64_000 * 4096, &[1; 4096]).unwrap();
             }
             let memory = drive.snapshot().memory;

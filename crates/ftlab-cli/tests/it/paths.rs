@@ -38,7 +38,7 @@ fn a_database_engineer_gets_a_justified_number() {
         return;
     }
     let place = Place::new();
-    let text = run(&place, "database.sh", "4000 --once --ftl hazard --op 40%");
+    let text = run(&place, "database.sh", "1500 --once --ftl hazard --op 40%");
     assert!(text.contains("For a write amplification of 1.5, a drive of 7.68 TB needs "), "{text}");
     assert!(text.contains("rewrites "), "the evidence is weighed: {text}");
     assert!(text.contains("See it at work: ftlab run sqlite.parquet --ftl "), "{text}");
