@@ -26,6 +26,7 @@ mod cdftl;
 mod coldest;
 mod contract;
 mod dftl;
+mod emptiest;
 mod in_memory;
 mod index;
 mod leaftl;

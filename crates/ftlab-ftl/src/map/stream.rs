@@ -9,6 +9,7 @@
 //! it make as many others invalid.
 
 use crate::algorithms::tools::block_list::BlockList;
+use crate::map::emptiest::Emptiest;
 use crate::page::entry::{DriveShape, Hinted};
 use crate::page::handle_streams::Handles;
 use crate::page::policy::{BlockScore, Hints, HostWrite, Policy, Relocation, SampleBytes, Victims};
@@ -25,13 +26,20 @@ pub(super) struct MapStream {
     host_pages: u32,
     /// The stream of these, after those of the policy; [`StreamId::NONE`] if the map is in memory.
     stream: StreamId,
-    host_blocks: BlockList,
+    /// What is known of blocks of the host.
+    emptiest: Emptiest,
     map_blocks: BlockList,
     /// The page that is being moved is a translation page.
     moves_map: bool,
+    /// Whether the policy is told of single pages.
+    follows_pages: bool,
 }
 
-state!(MapStream { policy, host_blocks, map_blocks, moves_map } constant host_pages, stream);
+state!(
+    MapStream { policy, map_blocks, moves_map }
+    constant host_pages, stream, emptiest, follows_pages
+    then forget
+);
 
 impl MapStream {
     /// Translation pages beside `policy`; none if it has as many streams as there can be, or placement handles.
@@ -44,7 +52,7 @@ impl MapStream {
         Some(Self {
             host_pages: shape.logical_pages,
             stream,
-            host_blocks: BlockList::new(shape.blocks),
+            emptiest: Emptiest::new(shape.blocks),
             map_blocks: BlockList::new(shape.blocks),
             ..Self::without(policy)
         })
@@ -53,13 +61,19 @@ impl MapStream {
     /// `policy` alone.
     pub(super) fn without(policy: Box<dyn Policy>) -> Self {
         Self {
+            follows_pages: policy.follows_pages(),
             policy,
             host_pages: u32::MAX,
             stream: StreamId::NONE,
-            host_blocks: BlockList::new(0),
+            emptiest: Emptiest::new(0),
             map_blocks: BlockList::new(0),
             moves_map: false,
         }
+    }
+
+    /// What was known of the blocks before they were restored.
+    fn forget(&mut self) {
+        self.emptiest.forget();
     }
 
     /// Whether there are translation pages.
@@ -81,8 +95,7 @@ impl MapStream {
         let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let Some(slot) = self.map_blocks.min() else { return false };
         let valid = self.map_blocks.valid_pages(slot);
-        let emptiest = self.host_blocks.min().map(|slot| self.host_blocks.valid_pages(slot));
-        if valid > most || emptiest.is_some_and(|emptiest| emptiest < valid) {
+        if valid > most || self.emptiest.is_below(valid, drive) {
             return false;
         }
         self.map_blocks.take(slot, victims);
@@ -96,21 +109,9 @@ impl MapStream {
         }
     }
 
-    /// What the policy has chosen is no candidate any more.
-    fn withdraw(&mut self, victims: &Victims) {
-        if self.has_map() {
-            victims.blocks().iter().for_each(|&block| self.host_blocks.withdraw(block));
-        }
-    }
-
-    /// The list that a block is on, and whether it holds translation pages; none if no block does.
     #[inline]
-    fn list_of(&mut self, block: BlockId, drive: &DriveState) -> (Option<&mut BlockList>, bool) {
-        if !self.has_map() {
-            return (None, false);
-        }
-        let holds_map = drive.holds_map(block);
-        (Some(if holds_map { &mut self.map_blocks } else { &mut self.host_blocks }), holds_map)
+    fn holds_map(&self, block: BlockId, drive: &DriveState) -> bool {
+        self.has_map() && drive.holds_map(block)
     }
 }
 
@@ -152,26 +153,28 @@ impl Policy for MapStream {
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
-        if !self.is_of_map(lpn) {
+        if self.follows_pages && !self.is_of_map(lpn) {
             self.policy.fetch_ahead(lpn, block);
         }
     }
 
     #[inline]
     fn fetch_block_ahead(&self, block: BlockId) {
-        self.policy.fetch_block_ahead(block);
+        if self.follows_pages {
+            self.policy.fetch_block_ahead(block);
+        }
     }
 
     #[inline]
     fn on_written(&mut self, to: Ppn, stream: StreamId) {
-        if stream != self.stream {
+        if self.follows_pages && stream != self.stream {
             self.policy.on_written(to, stream);
         }
     }
 
     #[inline]
     fn on_moved(&mut self, from: Ppn, to: Ppn) {
-        if !self.moves_map {
+        if self.follows_pages && !self.moves_map {
             self.policy.on_moved(from, to);
         }
     }
@@ -180,13 +183,11 @@ impl Policy for MapStream {
         if !self.take_map_block(drive, victims) {
             self.hide_map(victims);
             self.policy.select_victims(drive, victims);
-            self.withdraw(victims);
         }
     }
 
     fn block_score(&self, block: BlockId, drive: &DriveState) -> Option<BlockScore> {
-        let holds_map = self.has_map() && drive.holds_map(block);
-        (!holds_map).then(|| self.policy.block_score(block, drive))?
+        (!self.holds_map(block, drive)).then(|| self.policy.block_score(block, drive))?
     }
 
     #[inline]
@@ -196,13 +197,12 @@ impl Policy for MapStream {
 
     #[inline]
     fn wants_collection(&self) -> bool {
-        self.policy.wants_collection()
+        self.follows_pages && self.policy.wants_collection()
     }
 
     fn select_wanted(&mut self, drive: &DriveState, victims: &mut Victims) {
         self.hide_map(victims);
         self.policy.select_wanted(drive, victims);
-        self.withdraw(victims);
     }
 
     fn free_block(&self, stream: StreamId, drive: &DriveState) -> Option<BlockId> {
@@ -219,52 +219,45 @@ impl Policy for MapStream {
     }
 
     fn on_block_opened(&mut self, block: BlockId, drive: &DriveState) {
-        let (list, holds_map) = self.list_of(block, drive);
-        if let Some(list) = list {
-            list.push(block, drive.pages_per_block(), drive.write_clock());
-        }
-        if !holds_map {
+        if self.holds_map(block, drive) {
+            self.map_blocks.push(block, drive.pages_per_block(), drive.write_clock());
+        } else {
             self.policy.on_block_opened(block, drive);
         }
     }
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &DriveState) {
-        let (list, holds_map) = self.list_of(block, drive);
-        if let Some(list) = list {
-            list.seal(block);
-        }
-        if !holds_map {
+        if self.holds_map(block, drive) {
+            self.map_blocks.seal(block);
+        } else {
+            self.emptiest.note(block, drive.valid_pages(block));
             self.policy.on_block_sealed(block, drive);
         }
     }
 
     #[inline]
     fn on_invalidate(&mut self, block: BlockId, drive: &DriveState) {
-        let (list, holds_map) = self.list_of(block, drive);
-        if let Some(list) = list {
-            list.invalidate(block);
-        }
-        if !holds_map {
+        if self.holds_map(block, drive) {
+            self.map_blocks.invalidate(block);
+        } else {
+            self.emptiest.note(block, drive.valid_pages(block));
             self.policy.on_invalidate(block, drive);
         }
     }
 
     fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &DriveState) {
-        let (list, holds_map) = self.list_of(block, drive);
-        if let Some(list) = list {
-            (0..pages).for_each(|_| list.invalidate(block));
-        }
-        if !holds_map {
+        if self.holds_map(block, drive) {
+            (0..pages).for_each(|_| self.map_blocks.invalidate(block));
+        } else {
+            self.emptiest.note(block, drive.valid_pages(block));
             self.policy.on_pages_lost(block, pages, drive);
         }
     }
 
     fn on_block_erased(&mut self, block: BlockId, drive: &DriveState) {
-        let (list, holds_map) = self.list_of(block, drive);
-        if let Some(list) = list {
-            list.remove(block);
-        }
-        if !holds_map {
+        if self.holds_map(block, drive) {
+            self.map_blocks.remove(block);
+        } else {
             self.policy.on_block_erased(block, drive);
         }
     }
@@ -284,7 +277,7 @@ impl Policy for MapStream {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.policy.memory_bytes() + self.host_blocks.bytes() + self.map_blocks.bytes()
+        self.policy.memory_bytes() + self.emptiest.bytes() + self.map_blocks.bytes()
     }
 
     fn sample_bytes(&self, logical_pages: u32) -> SampleBytes {
@@ -311,7 +304,7 @@ impl Policy for MapStream {
                 "page {lpn} is in a block of the other kind"
             );
         }
-        self.host_blocks.check(drive, |block| !drive.holds_map(block))?;
+        self.emptiest.check(drive)?;
         self.map_blocks.check(drive, |block| drive.holds_map(block))?;
         self.policy.check(drive)
     }

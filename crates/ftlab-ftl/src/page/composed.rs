@@ -34,6 +34,10 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
         self.placement.reserve_blocks_min()
     }
 
+    fn follows_pages(&self) -> bool {
+        self.placement.follows_pages()
+    }
+
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
         self.placement.fetch_ahead(lpn, block);

@@ -199,6 +199,12 @@ boxable! {
         /// Which open block takes a valid page of a victim.
         fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId;
 
+        /// Whether it takes note of pages beside placing them: has one of `fetch_ahead`, `fetch_block_ahead`,
+        /// `on_written`, `on_moved` and `wants_collection`. One that says no need not be asked these for each page.
+        fn follows_pages(&self) -> bool {
+            true
+        }
+
         /// Fetches, from memory to the cache, what `place_*` will ask about a page that is written or moved
         /// soon. It is in `block` now.
         #[inline]
@@ -335,6 +341,11 @@ pub trait Placement: State + Send {
     /// [`Policy::reserve_blocks_min`].
     fn reserve_blocks_min(&self) -> u32 {
         self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32
+    }
+
+    /// Whether it takes note of pages beside placing them, as of [`Policy::follows_pages`].
+    fn follows_pages(&self) -> bool {
+        true
     }
 
     /// Fetches what the placement keeps of `lpn`, whose present version lies in `block` and which is

@@ -52,6 +52,10 @@ impl Placement for SepGc {
         ]
     }
 
+    fn follows_pages(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn place_host(&mut self, _write: HostWrite, _drive: &DriveState) -> StreamId {
         HOST

@@ -48,6 +48,10 @@ impl Placement for Single {
         vec![Stream { name: "all", takes_relocations: true, cold: false }]
     }
 
+    fn follows_pages(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn place_host(&mut self, _write: HostWrite, _drive: &DriveState) -> StreamId {
         ALL

@@ -68,6 +68,10 @@ impl Policy for TwoRFifo {
         ]
     }
 
+    fn follows_pages(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn place_host(&mut self, write: HostWrite, _drive: &DriveState) -> StreamId {
         self.victims.on_host_write(write.lpn);

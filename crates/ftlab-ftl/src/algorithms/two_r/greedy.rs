@@ -78,6 +78,10 @@ impl Policy for TwoRGreedy {
         ]
     }
 
+    fn follows_pages(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn place_host(&mut self, _write: HostWrite, _drive: &DriveState) -> StreamId {
         NORMAL

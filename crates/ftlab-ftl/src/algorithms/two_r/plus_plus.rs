@@ -82,6 +82,10 @@ impl Policy for TwoRPlusPlus {
         ]
     }
 
+    fn follows_pages(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn place_host(&mut self, write: HostWrite, _drive: &DriveState) -> StreamId {
         self.victims.on_host_write(write.lpn);
