@@ -110,14 +110,21 @@ mod tests {
             Drive::create(&path, &options).unwrap();
             check_openable(&path).unwrap();
             let drive = Drive::open(&path, OpenOptions::default()).unwrap();
+            let check = |what| {
+                let memory = drive.snapshot().memory;
+                let (real, all) = (memory.drive as u64, memory_bytes(&options.config));
+                let estimated = paged_bytes(&options.config, &options.mapping);
+                let told =
+                    format!("{map}, {what}: {real} bytes, {estimated} estimated, {all} of all");
+                assert!(real < estimated && 4 * real > estimated && real < all / 2, "{told}");
+            };
+            // As it is made ready for a file system.
+            drive.trim(0, 64_000 * 4096).unwrap();
+            check("trimmed");
             for number in 0..20_000 {
                 drive.write(number * 7919 % 64_000 * 4096, &[1; 4096]).unwrap();
             }
-            let memory = drive.snapshot().memory;
-            let (real, all) = (memory.drive as u64, memory_bytes(&options.config));
-            let estimated = paged_bytes(&options.config, &options.mapping);
-            assert!(real < estimated && 4 * real > estimated, "{map}: {estimated} for {real}");
-            assert!(real < all / 2, "{map}: {real} of {all}");
+            check("written");
             drop(drive);
             std::fs::remove_file(&path).unwrap();
         }

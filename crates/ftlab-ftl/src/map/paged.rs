@@ -342,6 +342,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         } else if found == Found::Nowhere {
             self.bring_loaded(lpn);
         }
+        self.settle()?;
         Ok(found == Found::InPage)
     }
 
