@@ -204,13 +204,17 @@ pub(super) fn together(
     (distance, Nearness { rms: rms(&weight), mean: mean(&weight) }, parts)
 }
 
-/// The variance of counters, as these intervals tell in which nothing is moved; none if they are few.
+/// The variance of counters, as these intervals tell in which nothing is moved; none if they are few. What all of them are
+/// off by is no chance, so it is their variance at most.
 fn quiet<'a>(off: impl IntoIterator<Item = &'a f64>) -> Option<f64> {
-    let mut off: Vec<f64> = off.into_iter().map(|off| off.abs()).collect();
-    off.sort_by(f64::total_cmp);
+    let mut off: Vec<f64> = off.into_iter().copied().collect();
+    let count = off.len() as f64;
+    let mean = off.iter().sum::<f64>() / count;
+    let variance = off.iter().map(|off| (off - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    off.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
     // Half of normally distributed numbers are within 0.6745 standard deviations; the first collections may come earlier.
     let median = off.get(off.len() / 2).map(|median| (median / 0.6745).powi(2));
-    median.filter(|_| off.len() >= QUIET_MIN)
+    median.filter(|_| off.len() >= QUIET_MIN).map(|median| median.min(variance))
 }
 
 /// A drive that was tried closely: over all of the series with all seeds, unless that is hopeless.
@@ -223,6 +227,18 @@ pub(super) struct Closely {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_all_quiet_intervals_are_off_by_is_no_chance() {
+        assert!(quiet(&[0.3; 8]).unwrap() < 1e-12);
+        assert_eq!(quiet(&[0.3; QUIET_MIN - 1]), None);
+        let scattered = [0.1, -0.1, 0.02, 0.2, -0.2, 0.05, -0.05, 0.15];
+        let around = quiet(&scattered).unwrap();
+        assert!((0.01..0.02).contains(&around), "{around}");
+        // Collections that came earlier count as little as chance elsewhere.
+        let collected = [&scattered[..], &[5.0]].concat();
+        assert!(quiet(&collected).unwrap() < 3.0 * around);
+    }
 
     fn held(residuals: &[f64], beside: f64, last_fifth: f64) -> Held {
         let distance = Distance { rms: 0.0, mean: 0.0, last_fifth };

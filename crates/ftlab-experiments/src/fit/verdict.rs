@@ -106,7 +106,7 @@ impl Question {
             let runner = Runner::knowing(&other, Arc::clone(&runner.ran))?;
             let Some(found) = other.search_quickly(&runner, threads)? else { continue };
             let rms = found.distance.rms;
-            if rms <= NAMED * best.distance.rms && rms <= IN_PART {
+            if rms <= NAMED * best.distance.rms && !is_unexplained(&found) {
                 causes.push(Cause { instead, ftl: found.candidate.ftl, rms });
             }
         }
