@@ -14,7 +14,7 @@
 use crate::algorithms::hazard::parameters::Rule;
 use crate::page::entry::{DriveShape, Hinted};
 use crate::page::policy::SampleBytes;
-use crate::page::{DriveConfig, PageMapped, Resume};
+use crate::page::{DriveConfig, DriveState, PageMapped, Resume};
 use crate::state::state;
 use crate::{Archive, Ftl, Metadata, State, StateError, bits_for};
 use ftlab_flash::{BlockId, Geometry, Lpn, NoPayload};
@@ -101,10 +101,16 @@ impl Sample {
     #[inline]
     fn page_of(self, lpn: Lpn) -> Option<Lpn> {
         let neighbours = lpn.0 >> self.bits;
-        // Which of them, drawn by multiplicative hashing.
-        let chosen = neighbours.wrapping_mul(0x9E37_79B1) >> (u32::BITS - self.bits);
-        let is_chosen = lpn.0 & ((1 << self.bits) - 1) == chosen;
+        let is_chosen = self.chosen_of(neighbours) == lpn;
         (is_chosen && neighbours < self.pages).then_some(Lpn(neighbours))
+    }
+
+    /// The page that is sampled of these neighbours.
+    #[inline]
+    fn chosen_of(self, neighbours: u32) -> Lpn {
+        // Drawn by multiplicative hashing.
+        let chosen = neighbours.wrapping_mul(0x9E37_79B1) >> (u32::BITS - self.bits);
+        Lpn(neighbours << self.bits | chosen)
     }
 
     /// A drive for the sample with as much over-provisioning. It has as many blocks, unless these are too small, or more
@@ -227,11 +233,30 @@ impl<P: Hinted> Ghosts<P> {
         self.waiting.clear();
     }
 
-    /// An epoch has passed: the best rule lately; that of the drive, unless another one is clearly better.
-    pub(super) fn best(&mut self, present: Rule) -> Rule {
+    /// After a rest, they hold what the drive holds, as far as its places are in memory.
+    fn wake_up(&mut self, drive: &DriveState) {
+        for page in (0..self.sample.pages).map(Lpn) {
+            let Some(place) = drive.place_in_memory(self.sample.chosen_of(page.0)) else {
+                continue;
+            };
+            // All of them hold the same.
+            let is_held = self.by_rule[0].ftl.flash_page(page).is_some();
+            if place == u32::MAX {
+                self.by_rule.iter_mut().for_each(|ghost| ghost.ftl.trim_page(page));
+            } else if !is_held {
+                self.add(page);
+            }
+        }
+    }
+
+    /// An epoch of `drive` has passed: the best rule lately; that of the drive, unless another one is clearly better.
+    pub(super) fn best(&mut self, present: Rule, drive: &DriveState) -> Rule {
         self.catch_up();
         let are_heard = self.are_heard();
         self.epochs += 1;
+        if self.epochs.is_multiple_of(CYCLE) {
+            self.wake_up(drive);
+        }
         if !are_heard {
             self.by_rule.iter_mut().for_each(Ghost::forget);
             return present;
@@ -246,7 +271,7 @@ impl<P: Hinted> Ghosts<P> {
     pub(super) fn metadata(&self) -> Metadata {
         let of = |ghost: &Ghost<P>| {
             let drive = ghost.ftl.drive();
-            let (pages, flash_pages) = (drive.logical_pages(), drive.all_pages());
+            let (pages, flash_pages) = (drive.logical_pages(), drive.geometry().pages());
             let map_bits = u64::from(pages) * u64::from(bits_for(flash_pages));
             let bits = map_bits + u64::from(flash_pages);
             bits.div_ceil(8) + ghost.ftl.metadata().total_bytes(pages, ghost.blocks)
@@ -292,6 +317,14 @@ mod tests {
         reserve_blocks: 4,
     };
 
+    /// An erased drive of `SHAPE`.
+    fn drive() -> PageMapped<Hazard, NoPayload, ()> {
+        let geometry = Geometry::new(SHAPE.blocks, SHAPE.pages_per_block, 4096).unwrap();
+        let config = DriveConfig::new(geometry, SHAPE.logical_pages, SHAPE.reserve_blocks);
+        let policy = Hazard::new(&HazardParameters::default(), SHAPE);
+        PageMapped::new(policy, config, NoPayload, ()).unwrap()
+    }
+
     #[test]
     fn a_sample_has_one_of_neighbouring_pages_in_their_order() {
         assert_eq!(Sample::new(65_535), None);
@@ -322,11 +355,12 @@ mod tests {
     #[test]
     fn the_drive_takes_the_rule_that_moves_least_and_what_was_once_good_is_forgotten() {
         let mut ghosts = Hazard::ghosts(&HazardParameters::default(), SHAPE).unwrap();
+        let drive = drive();
         let mut count = |moved: [f32; 3], present| {
             for (ghost, moved) in ghosts.by_rule.iter_mut().zip(moved) {
                 (ghost.moved, ghost.written) = (moved, 1000.0);
             }
-            ghosts.best(present)
+            ghosts.best(present, drive.drive())
         };
         assert_eq!(count([500.0, 400.0, 450.0], Rule::Pages), Rule::Blocks);
         assert_eq!(count([500.0, 450.0, 400.0], Rule::Pages), Rule::Moves);
@@ -339,13 +373,14 @@ mod tests {
     fn ghosts_rest_for_three_quarters_of_the_time_and_choose_when_they_have_caught_up() {
         let mut ghosts = Hazard::ghosts(&HazardParameters::default(), SHAPE).unwrap();
         let (mut taken, mut chosen) = (Vec::new(), Vec::new());
+        let drive = drive();
         for epoch in 0..2 * CYCLE {
             let written = ghosts.by_rule[0].ftl.counters().host_writes;
             (0..16).for_each(|page| ghosts.on_write(Lpn(page)));
             for (ghost, moved) in ghosts.by_rule.iter_mut().zip([500.0, 400.0, 450.0]) {
                 (ghost.moved, ghost.written) = (moved, 1000.0);
             }
-            if ghosts.best(Rule::Pages) == Rule::Blocks {
+            if ghosts.best(Rule::Pages, drive.drive()) == Rule::Blocks {
                 chosen.push(epoch);
             }
             if ghosts.by_rule[0].ftl.counters().host_writes > written {
@@ -356,6 +391,25 @@ mod tests {
         assert_eq!(taken, (0..AWAKE).chain(of_second.clone()).collect::<Vec<_>>());
         let heard = (0..AWAKE).chain(CYCLE + CATCHING_UP..of_second.end);
         assert_eq!(chosen, heard.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn after_a_rest_ghosts_hold_what_the_drive_holds() {
+        let mut ghosts = Hazard::ghosts(&HazardParameters::default(), SHAPE).unwrap();
+        let (mut drive, sample) = (drive(), ghosts.sample);
+        let first = |page: u32| sample.chosen_of(page);
+        (0..40).for_each(|page| ghosts.on_write(first(page)));
+        ghosts.epochs = CYCLE - 1;
+        // 20 to 39 were trimmed in the rest, 40 to 59 written for the first time.
+        for page in (0..20).chain(40..60) {
+            drive.write(first(page), &[]).unwrap();
+        }
+        ghosts.best(Rule::Pages, drive.drive());
+        ghosts.catch_up();
+        for ghost in &ghosts.by_rule {
+            let held = (0..sample.pages).filter(|page| ghost.ftl.flash_page(Lpn(*page)).is_some());
+            assert_eq!(held.collect::<Vec<_>>(), (0..20).chain(40..60).collect::<Vec<_>>());
+        }
     }
 
     #[test]

@@ -24,10 +24,10 @@ const LIVES_MAX: usize = 3;
 const ONE_BY: [f32; LIVES_MAX + 1] = [1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0];
 
 /// What is left of a count after an epoch.
-const DECAY: f32 = 0.9;
+const DECAY: f64 = 0.9;
 
 /// Pages that are taken to have lived as long as was expected.
-const PRIOR_PAGES: f32 = 10.0;
+const PRIOR_PAGES: f64 = 10.0;
 
 /// The most that a page counts as having lived, in lifetimes as expected.
 const TIMES_MAX: f32 = 8.0;
@@ -48,10 +48,10 @@ struct Known {
 /// How long pages of one kind lived, lately.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lives {
-    /// Sum of how long they were where they were, by what was expected.
-    times: f32,
+    /// Sum of how long they were where they were, by what was expected. An epoch of a large drive has more than `f32` counts.
+    times: f64,
     /// How many of them the host rewrote.
-    ended: f32,
+    ended: f64,
 }
 
 state!(Lives { times, ended });
@@ -59,7 +59,7 @@ state!(Lives { times, ended });
 impl Lives {
     /// How many times as long as expected they live: that of an exponential distribution, of which those that were
     /// moved are known to have lived so long at least.
-    fn mean(self) -> f32 {
+    fn mean(self) -> f64 {
         (self.times + PRIOR_PAGES) / (self.ended + PRIOR_PAGES)
     }
 
@@ -160,7 +160,7 @@ impl Pages {
         let lifetime = self.scale.lifetime_of_fine(fine_step);
         let kind = if was_moved { &mut self.moved } else { &mut self.written };
         let times = age / lifetime;
-        kind.times += times.min(TIMES_MAX);
+        kind.times += f64::from(times.min(TIMES_MAX));
         kind.ended += if has_ended { 1.0 } else { 0.0 };
         if lives > 1 && !was_moved && is_sampled(lpn) {
             self.regularity.add(times, has_ended);
@@ -175,7 +175,7 @@ impl Pages {
 
     /// An epoch has passed: brings both kinds to one scale.
     pub(super) fn on_epoch(&mut self) {
-        self.factor = (self.written.mean() / self.moved.mean()).sqrt();
+        self.factor = (self.written.mean() / self.moved.mean()).sqrt() as f32;
         self.written.decay();
         self.moved.decay();
         self.regularity.decay(DECAY);

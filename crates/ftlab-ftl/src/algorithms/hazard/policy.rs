@@ -225,7 +225,7 @@ impl PolicyEntry for Hazard {
     const NAME: &'static str = "hazard";
     const SUMMARY: &'static str = "lifetimes of pages from their past, rates of blocks from what they lost lately; least decline first";
     const SOURCE: &'static str = "ours";
-    const DECISIONS: u32 = 5;
+    const DECISIONS: u32 = 6;
 
     fn fit(parameters: &mut HazardParameters, context: &FitContext) -> Result<(), SpecError> {
         if parameters.pages == KnownPages::Off && parameters.rule == RuleChoice::Pages {
@@ -326,7 +326,7 @@ impl Hazard {
     /// Decides again what tells how long pages will live, and which lifetimes share a stream.
     fn end_epoch(&mut self, drive: &DriveState) {
         if let Some(ghosts) = &mut self.ghosts {
-            self.rule = ghosts.best(self.rule);
+            self.rule = ghosts.best(self.rule, drive);
             self.sharing.keep_first_writes(self.rule == Rule::Moves);
         }
         let are_regular = self.pages.as_ref().is_some_and(Pages::are_regular);

@@ -12,7 +12,7 @@
 use crate::state::state;
 
 /// Lives that end before anything is concluded.
-const ENDED_MIN: f32 = 10.0;
+const ENDED_MIN: f64 = 10.0;
 
 /// A life counts as that many times as long as expected, at most.
 const TIMES_MAX: f32 = 4.0;
@@ -23,12 +23,12 @@ const TIMES_MIN: f32 = 1.0 / 1024.0;
 /// Sums over lives lately, each by how long was expected of it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Regularity {
-    ended: f32,
+    ended: f64,
     /// Of the logarithms of those that ended.
-    logs: f32,
+    logs: f64,
     /// Of the second and the fourth powers of all.
-    squares: f32,
-    fourths: f32,
+    squares: f64,
+    fourths: f64,
 }
 
 state!(Regularity { ended, logs, squares, fourths });
@@ -38,23 +38,23 @@ impl Regularity {
     pub(super) fn add(&mut self, times: f32, has_ended: bool) {
         let times = times.clamp(TIMES_MIN, TIMES_MAX);
         let square = times * times;
-        self.squares += square;
-        self.fourths += square * square;
+        self.squares += f64::from(square);
+        self.fourths += f64::from(square * square);
         if has_ended {
             self.ended += 1.0;
-            self.logs += times.ln();
+            self.logs += f64::from(times.ln());
         }
     }
 
     /// Whether a shape of 4 is likelier than one of 2.
     pub(super) fn is_high(&self) -> bool {
         let likelier =
-            2_f32.ln() + 2.0 * self.logs / self.ended + (self.squares / self.fourths).ln();
+            2_f64.ln() + 2.0 * self.logs / self.ended + (self.squares / self.fourths).ln();
         self.ended >= ENDED_MIN && likelier > 0.0
     }
 
     /// What was counted so far counts `share` of that from now on.
-    pub(super) fn decay(&mut self, share: f32) {
+    pub(super) fn decay(&mut self, share: f64) {
         for sum in [&mut self.ended, &mut self.logs, &mut self.squares, &mut self.fourths] {
             *sum *= share;
         }

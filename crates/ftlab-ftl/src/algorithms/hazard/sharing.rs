@@ -23,7 +23,7 @@ use crate::state::state;
 use crate::stream::StreamId;
 
 /// What is left of a count after an epoch.
-const DECAY: f32 = 0.9;
+const DECAY: f64 = 0.9;
 
 /// Square octaves by which lifetimes spread that are drawn at one rate: the variance of the logarithm of
 /// an exponential distribution, pi^2 / 6, divided by that of 2.
@@ -47,8 +47,8 @@ pub(super) struct OpenBlock {
 pub(super) struct Sharing {
     /// One for each set, of which there is one where the host names no placement handles.
     divisions: Vec<Division>,
-    /// Pages that were moved, lately.
-    moved: f32,
+    /// Pages that were moved, lately. An epoch of a large drive has more than `f32` counts.
+    moved: f64,
     /// Whether first writes have a stream of their own, be they few.
     keeps_first_writes: bool,
     plan: Plan,
@@ -70,9 +70,9 @@ struct Plan {
 /// How many pages of a set each class takes, and which classes share a stream.
 struct Division {
     /// Class -> pages of such lifetimes, lately.
-    pages: [f32; CLASSES],
+    pages: [f64; CLASSES],
     /// Pages written for the first time, lately.
-    first_writes: f32,
+    first_writes: f64,
     /// Class -> the first class of those with which it goes.
     leaders: [u8; CLASSES],
     /// Class -> the stream that takes its pages.
@@ -133,8 +133,8 @@ impl Sharing {
 
     /// `pages` pages are moved to a set, all of a lifetime of `step`.
     pub(super) fn on_moved_pages(&mut self, set: usize, step: u8, pages: u32) {
-        self.division(set).pages[class_of(step)] += pages as f32;
-        self.moved += pages as f32;
+        self.division(set).pages[class_of(step)] += f64::from(pages);
+        self.moved += f64::from(pages);
     }
 
     /// A page is moved to a set: the stream that takes it.
@@ -157,7 +157,7 @@ impl Sharing {
 
     /// What the stream of first writes has to be worth, and what each of the others.
     fn stream_costs(&self) -> [f32; 2] {
-        let cost = self.plan.block_cost * self.moved;
+        let cost = self.plan.block_cost * self.moved as f32;
         [if self.keeps_first_writes { 0.0 } else { cost }, cost]
     }
 
@@ -239,13 +239,14 @@ impl Division {
     /// First class and end -> how many more pages are moved if these classes share a stream; infinitely many if there
     /// are none.
     fn costs(&self, spread: f32) -> [[f32; CLASSES + 1]; CLASSES] {
-        let even = EVEN_SHARE * self.pages.iter().sum::<f32>() / CLASSES as f32 + f32::MIN_POSITIVE;
+        let even =
+            EVEN_SHARE * self.pages.iter().sum::<f64>() as f32 / CLASSES as f32 + f32::MIN_POSITIVE;
         let mut costs = [[f32::INFINITY; CLASSES + 1]; CLASSES];
         // First class -> the classes from there on. Side by side, as none waits for another.
         let mut ranges = [ClassRange::default(); CLASSES];
         for (class, pages) in self.pages.iter().enumerate() {
             for (range, costs) in ranges[..=class].iter_mut().zip(&mut costs) {
-                range.add(class as f32, pages + even);
+                range.add(class as f32, *pages as f32 + even);
                 costs[class + 1] = range.cost(spread);
             }
         }
@@ -262,7 +263,7 @@ impl Division {
     ) {
         let rungs = plan.rungs.most;
         let first_writes = StreamId(rungs as u8);
-        let shares_first = self.first_writes < first_cost;
+        let shares_first = self.first_writes < f64::from(first_cost);
         let mut is_free = [false; RUNGS_MAX];
         // Leader -> the stream whose open block is the fullest, and its room.
         let mut fullest: [Option<(StreamId, u32)>; CLASSES] = [None; CLASSES];
