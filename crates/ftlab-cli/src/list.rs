@@ -136,6 +136,9 @@ struct DriveItem {
     off: &'static str,
     /// How far half of the predictions of what it was not made with are off at most.
     held_out: Option<&'static str>,
+    /// The same, or how far it is off a half of its own series, in words.
+    #[serde(skip)]
+    told: String,
 }
 
 fn list_drives(json: bool) -> Result<(), CliError> {
@@ -152,6 +155,7 @@ fn list_drives(json: bool) -> Result<(), CliError> {
             source: drive.told("source", "series").unwrap_or_default(),
             off: drive.told("fit", "off").unwrap_or_default(),
             held_out: drive.told("held-out", "median"),
+            told: drive.held_out(),
         })
         .collect();
     if json {
@@ -164,14 +168,10 @@ fn list_drives(json: bool) -> Result<(), CliError> {
 }
 
 fn describe_drive(drive: &DriveItem) -> String {
-    let DriveItem { name, title, drive: class, ftl, gc, overhead, source, off, .. } = drive;
-    let held_out = drive.held_out.map_or_else(
-        || "not held against anything else".to_owned(),
-        |median| format!("half of what it was not fitted to within {median}"),
-    );
+    let DriveItem { name, title, drive: class, ftl, gc, overhead, source, off, told, .. } = drive;
     format!(
         "{name}\n    {title}\n    {class}; {ftl}, {gc}; {} written beside\n    off {off} of WAF - 1 where it was \
-         fitted; {held_out}\n    source: {source}\n\n",
+         fitted; {told}\n    source: {source}\n\n",
         percent(*overhead)
     )
 }

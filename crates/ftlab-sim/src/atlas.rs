@@ -119,18 +119,23 @@ impl AtlasDrive {
         serde_json::from_str(self.told("fit", key)?).ok()
     }
 
+    /// How far it is off what it was not fitted to.
+    pub fn held_out(&self) -> String {
+        if let Some(median) = self.told("held-out", "median") {
+            return format!(
+                "half of the series that were left out were predicted within {median} of WAF - 1"
+            );
+        }
+        match self.told("second-half", "off") {
+            Some(off) => format!("{off} off the half of its series that was left out"),
+            None => "compared with no series that it was not fitted to".to_owned(),
+        }
+    }
+
     /// What is said of answers that rest on what is known of it.
     pub fn rests_on(&self) -> String {
         let off = self.told("fit", "off").map(|off| format!(", {off} off what it was fitted to"));
-        let held_out = match self.told("held-out", "median") {
-            Some(median) => format!(
-                "half of the series that were left out were predicted within {median} of WAF - 1"
-            ),
-            None => match self.told("second-half", "off") {
-                Some(off) => format!("{off} off the half of its series that was left out"),
-                None => "compared with no series that it was not fitted to".to_owned(),
-            },
-        };
+        let held_out = self.held_out();
         let part = match self.told("fit", "explains") {
             Some("yes") | None => "",
             Some(_) => ", which explains that in part",

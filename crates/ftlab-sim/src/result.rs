@@ -28,11 +28,13 @@ pub use crate::timing::{
 };
 
 use crate::atlas::AtlasDrive;
+use crate::drive_class::DriveClass;
 use crate::format::{percent, significant};
 use crate::judged::trust_of;
 use crate::option::tell;
 use crate::run_options::Experiment;
 use crate::trust::Trust;
+use ftlab_spec::Spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -134,9 +136,35 @@ impl ExperimentResult {
             name: drive.name.clone(),
             overhead,
             media_bytes_per_host_byte: counted(overhead, &self.runs),
-            rests_on: drive.rests_on(),
+            rests_on: self.rests_on(drive),
         });
         self
+    }
+
+    /// What is said of the drive, if it was run as it was fitted, or else what was not as there.
+    fn rests_on(&self, drive: &AtlasDrive) -> String {
+        let own = &self.config.drive;
+        let fitted: Vec<Spec> =
+            drive.as_good().into_iter().flatten().chain([drive.ftl.clone()]).collect();
+        let is_fitted = |ftl: &String| ftl.parse().is_ok_and(|ftl| fitted.contains(&ftl));
+        let op = drive.class.parse().ok().and_then(|class: DriveClass| class.op);
+        let differs = [
+            ("FTL", !self.config.ftls.iter().all(is_fitted)),
+            ("over-provisioning", op.is_some() && own.op_ratio_asked != op.map(|op| op.0)),
+            ("reserve", own.reserve_blocks != drive.reserve),
+            ("gc", own.gc != drive.gc.to_string()),
+        ];
+        let differs = differs.into_iter().filter_map(|(what, differs)| differs.then_some(what));
+        let others: Vec<&str> = differs.chain(own.options.keys().map(String::as_str)).collect();
+        if others.is_empty() {
+            return drive.rests_on();
+        }
+        format!(
+            "This is not {} as it was fitted: {} differ{}. How far that is off is not known.",
+            drive.title,
+            others.join(", "),
+            if others.len() == 1 { "s" } else { "" }
+        )
     }
 
     /// It with these of its runs only.

@@ -30,6 +30,9 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     let Some(class) = asked.class else {
         return Err(CliError::usage("--zones needs the drive: --drive \"7.68TB, 18%, 3.75GB\""));
     };
+    if asked.zones.iter().any(|size| size.0 == 0) {
+        return Err(CliError::usage("--zones 0 is no size above 0; give --zones 1GiB,2GiB"));
+    }
     let drive = asked.drive.apply(class.usual())?;
     let workload = Workload::parse("zones", args.reading.open_options(drive.page_bytes))?;
     let base = asked.run.apply(Experiment { drive, ..Experiment::new(workload, Vec::new()) })?;

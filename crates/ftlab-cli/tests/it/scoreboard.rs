@@ -273,6 +273,21 @@ fn what_is_known_of_a_drive_is_used_and_gives_way_to_what_is_asked_for() {
     assert_eq!(place.ftlab(&format!("{run} --report a.html")).code, 0);
     let page = fs::read_to_string(place.path().join("a.html")).unwrap();
     assert!(page.contains("<p class=\"trust\">This drive writes 10.3% of that beside"));
+    assert!(page.contains("Rests on what was fitted to Solidigm D7-P5520"), "it is as it was fitted");
+    for (asked, differs) in [
+        ("--op 10%", "over-provisioning differs."),
+        ("--gc foreground --reserve 8", "reserve, gc differ."),
+        ("--mapping dftl:cache=64KiB", "mapping differs."),
+        ("--ftl fifo", "FTL differs."),
+    ] {
+        let other = place.ftlab(&format!("{run} {asked}"));
+        let told = format!("1.92 TB as it was fitted: {differs}");
+        assert!(other.stdout.contains(&told), "{asked}: {}{}", other.stdout, other.stderr);
+    }
+    let drives = place.ftlab("list drives").stdout;
+    assert!(drives.contains("off the half of its series that was left out"), "{drives}");
+    let zones = place.ftlab("advise zones --zones 0 --drive fdp-a");
+    zones.fails(2, &["--zones 0 is no size above 0; give --zones 1GiB,2GiB"]);
     let advise = place.ftlab(&format!("advise t.csv {REAL} --drive solidigm-p5520"));
     assert_eq!(advise.code, 0, "{}", advise.stderr);
     for part in [
