@@ -273,7 +273,10 @@ fn what_is_known_of_a_drive_is_used_and_gives_way_to_what_is_asked_for() {
     assert_eq!(place.ftlab(&format!("{run} --report a.html")).code, 0);
     let page = fs::read_to_string(place.path().join("a.html")).unwrap();
     assert!(page.contains("<p class=\"trust\">This drive writes 10.3% of that beside"));
-    assert!(page.contains("Rests on what was fitted to Solidigm D7-P5520"), "it is as it was fitted");
+    assert!(
+        page.contains("Rests on what was fitted to Solidigm D7-P5520"),
+        "it is as it was fitted"
+    );
     for (asked, differs) in [
         ("--op 10%", "over-provisioning differs."),
         ("--gc foreground --reserve 8", "reserve, gc differ."),
