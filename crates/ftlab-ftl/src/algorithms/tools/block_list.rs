@@ -134,12 +134,6 @@ impl BlockList {
         self.raise_to(slot as usize, self.keys[slot as usize] | UNSELECTABLE);
     }
 
-    /// A sealed block has become a victim, whoever chose it.
-    pub fn withdraw(&mut self, block: BlockId) {
-        let slot = self.slots[block.index()] as usize;
-        self.raise_to(slot, self.keys[slot] | UNSELECTABLE);
-    }
-
     /// The block in `slot`, which [`next_below`](Self::next_below) or [`min`](Self::min) returned.
     #[inline]
     pub fn block(&self, slot: u32) -> BlockId {
