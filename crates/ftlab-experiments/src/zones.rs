@@ -6,10 +6,10 @@
 
 use crate::error::ExperimentsError;
 use crate::parallel::{Stop, Until, parallel, when_it_fits};
-use ftlab_sim::format::significant;
+use ftlab_sim::format::{significant, whole};
 use ftlab_sim::{DriveClass, Experiment, Fill, Length, Physical, SimError, Workload};
 use ftlab_spec::{ByteSize, Spec};
-use ftlab_trace::OpenOptions;
+use ftlab_trace::{OpenOptions, TraceError};
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -74,26 +74,39 @@ impl ZonesQuestion {
                 asked.extend(self.sizes.iter().map(|size| (ftl, *size, *open)));
             }
         }
-        let points = parallel(threads, &asked, |(ftl, size, open)| {
-            let waf = self.waf(ftl, *size, *open)?;
+        let runs = parallel(threads, &asked, |(ftl, size, open)| {
+            let run = self.waf(ftl, *size, *open)?;
             on_run(ran.fetch_add(1, Ordering::Relaxed) + 1);
-            Ok(ZonesPoint { ftl: ftl.to_string(), size: size.0, open: *open, waf })
+            Ok(run)
         });
-        let points: Vec<ZonesPoint> =
-            points.into_iter().collect::<Result<_, ExperimentsError>>()?;
-        if points.iter().all(|point| point.waf.is_none()) {
-            return Err(SimError::Unusable {
-                what: format!("none of these zones fit on {}", self.class),
-                remedy: "give sizes of at most half of it, and fewer that are open".into(),
-            }
-            .into());
+        let runs: Vec<Result<f64, TraceError>> =
+            runs.into_iter().collect::<Result<_, ExperimentsError>>()?;
+        let mut points = Vec::new();
+        let mut misfit = None;
+        for ((ftl, size, open), run) in asked.iter().zip(runs) {
+            let waf = match run {
+                Ok(waf) => Some(waf),
+                Err(error) => {
+                    misfit.get_or_insert(error);
+                    None
+                }
+            };
+            points.push(ZonesPoint { ftl: ftl.to_string(), size: size.0, open: *open, waf });
+        }
+        if let Some(misfit) = misfit.filter(|_| points.iter().all(|point| point.waf.is_none())) {
+            return Err(SimError::Trace(misfit).into());
         }
         let target_waf = self.target_waf;
         Ok(ZonesAdvice { answer: self.in_words(&points), target_waf, points })
     }
 
-    /// Write amplification of an FTL under zones; none if they do not fit on the drive.
-    fn waf(&self, ftl: &Spec, size: ByteSize, open: u32) -> Result<Option<f64>, SimError> {
+    /// Write amplification of an FTL under zones; or how they do not fit on the drive.
+    fn waf(
+        &self,
+        ftl: &Spec,
+        size: ByteSize,
+        open: u32,
+    ) -> Result<Result<f64, TraceError>, SimError> {
         let text = format!("zones:size={size},open={open}");
         let workload = Workload::parse(&text, OpenOptions::default())?;
         let model = self.class.model(&workload, self.base.drive.page_bytes, self.base.seed)?;
@@ -112,11 +125,11 @@ impl ZonesQuestion {
         let is_stopped = || self.stop.load(Ordering::Relaxed);
         let prepared = match when_it_fits(is_stopped, || experiment.prepare()) {
             Ok(prepared) => prepared,
-            Err(SimError::Trace(_)) => return Ok(None),
+            Err(SimError::Trace(misfit)) => return Ok(Err(misfit)),
             Err(error) => return Err(error),
         };
         let mut result = prepared.run(&mut Until(&self.stop))?;
-        Ok(Some(result.runs.remove(0).waf))
+        Ok(Ok(result.runs.remove(0).waf))
     }
 
     /// For every number of open zones, the smallest that every FTL of the drive amplifies little enough.
@@ -135,15 +148,23 @@ impl ZonesQuestion {
                 format!("{open} open at a time")
             };
             let target = significant(self.target_waf, 3);
+            // All that is known is that the drive has one of several.
+            let told = |size: &ByteSize, waf: f64| match self.ftls.len() {
+                1 => (whole(size.0), significant(waf, 4)),
+                _ => (whole(size.0), format!("at most {}", significant(waf, 4))),
+            };
             match known.iter().filter(fits).min_by_key(|(size, _)| size.0) {
                 Some((size, waf)) => {
-                    format!("{many}: zones of {size} amplify {}.", significant(*waf, 4))
+                    let (size, waf) = told(size, *waf);
+                    format!("{many}: zones of {size} amplify {waf}.")
                 }
                 None => match known.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
-                    Some((size, waf)) => format!(
-                        "{many}: none of these reaches {target}; {size} comes nearest with {}.",
-                        significant(*waf, 4)
-                    ),
+                    Some((size, waf)) => {
+                        let (size, waf) = told(size, *waf);
+                        format!(
+                            "{many}: none of these reaches {target}; {size} comes nearest: {waf}."
+                        )
+                    }
                     None => format!("{many}: none of these fits on the drive."),
                 },
             }
@@ -176,12 +197,12 @@ mod tests {
         assert!(unit.waf.unwrap() < 1.001, "{advice:?}");
         assert!(small.waf.unwrap() > 1.2, "{advice:?}");
         assert_eq!(large.waf, None, "more than half of the drive");
-        assert!(advice.answer.contains("zones of 1000000000B"), "{}", advice.answer);
+        assert!(advice.answer.contains("zones of 1 GB"), "{}", advice.answer);
     }
 
     #[test]
     fn zones_that_do_not_fit_are_refused() {
         let error = question(&["50GB"], &[1]).answer(1, &|_| ()).unwrap_err().to_string();
-        assert!(error.contains("at most half of it"), "{error}");
+        assert!(error.contains("half of it at most"), "{error}");
     }
 }

@@ -65,12 +65,7 @@ pub(crate) fn known_drive(text: &str) -> Option<Result<&'static AtlasDrive, Spec
 }
 
 fn wrong(name: &str, reason: &str) -> SpecError {
-    SpecError::Syntax {
-        text: name.to_owned(),
-        reason: format!(
-            "{reason}; give a drive as `ftlab fit --save` writes it, or of `ftlab list drives`"
-        ),
-    }
+    SpecError::NoDrive { file: name.to_owned(), reason: reason.to_owned() }
 }
 
 impl AtlasDrive {

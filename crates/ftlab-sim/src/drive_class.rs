@@ -299,6 +299,7 @@ impl Model {
                     .into(),
             });
         }
+        check_blocks(experiment)?;
         self.check_streams(experiment)?;
         let mut experiment = Experiment { workload: self.workload.clone(), ..experiment.clone() };
         experiment.drive.logical = Logical::Pages(self.size.pages);
@@ -325,6 +326,23 @@ impl Model {
         }
         Ok(())
     }
+}
+
+/// Refuses FTLs that merge blocks: those of a model are smaller.
+fn check_blocks(experiment: &Experiment) -> Result<(), SimError> {
+    for ftl in &experiment.ftls {
+        if experiment.policies.maps_blocks(ftl)? {
+            return Err(SimError::Unusable {
+                what: format!(
+                    "{ftl} merges blocks, so what it copies depends on their pages, and the model of a drive has fewer"
+                ),
+                remedy: "name page-mapped FTLs, or leave out --drive, and give the whole drive (--logical, \
+                         --pages-per-block)"
+                    .into(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// What to keep in mind of a drive whose blocks are much smaller than those of a real one.

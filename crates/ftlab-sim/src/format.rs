@@ -46,6 +46,11 @@ pub fn decimal(bytes: u64) -> String {
     format!("{short} {unit}")
 }
 
+/// Bytes in a binary unit if they are a whole number of KiB, and in a decimal one otherwise: as people type them.
+pub fn whole(own: u64) -> String {
+    if own.is_multiple_of(1024) { bytes(own) } else { decimal(own) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,6 +15,16 @@ pub enum SpecError {
         /// Which part is wrong.
         reason: String,
     },
+    /// The file is of no drive.
+    #[error(
+        "{file} is of no drive: {reason}; give a drive as `ftlab fit --save` writes it, or one of `ftlab list drives`"
+    )]
+    NoDrive {
+        /// The file.
+        file: String,
+        /// Why not.
+        reason: String,
+    },
     /// No such FTL, generator or format.
     #[error("unknown {kind} {name:?}{}; known: {}", did_you_mean(name, known), known.join(", "))]
     UnknownName {

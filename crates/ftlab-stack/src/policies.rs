@@ -114,6 +114,11 @@ impl OwnPolicies {
         if self.find(spec).is_some() { Ok(None) } else { registry::decisions(spec).map(Some) }
     }
 
+    /// [`registry::maps_blocks`]; none of these does.
+    pub fn maps_blocks(&self, spec: &Spec) -> Result<bool, SpecError> {
+        if self.find(spec).is_some() { Ok(false) } else { registry::maps_blocks(spec) }
+    }
+
     /// What tells the decisions of one of these, where it is known.
     pub fn code(&self, spec: &Spec) -> Option<String> {
         self.find(spec)?.code()

@@ -8,10 +8,9 @@ use crate::progress::runs_so_far;
 use crate::table::ruled;
 use ftlab_experiments::Stop;
 use ftlab_experiments::zones::{ZonesAdvice, ZonesQuestion};
-use ftlab_sim::format::significant;
+use ftlab_sim::format::{significant, whole};
 use ftlab_sim::trust::over_provisioning;
 use ftlab_sim::{Experiment, Physical, Threads, Workload};
-use ftlab_spec::ByteSize;
 
 /// The most that is to be amplified, if nothing else is asked for.
 const USUAL_TARGET: f64 = 1.05;
@@ -75,7 +74,7 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
 /// A row for each FTL and number of open zones, with a column for each size.
 fn table(question: &ZonesQuestion, advice: &ZonesAdvice) -> String {
     let mut headings = vec!["FTL".to_owned(), "open".to_owned()];
-    headings.extend(question.sizes.iter().map(ByteSize::to_string));
+    headings.extend(question.sizes.iter().map(|size| whole(size.0)));
     let rows = advice.points.chunks(question.sizes.len()).map(|of_sizes| {
         let mut row = vec![of_sizes[0].ftl.clone(), of_sizes[0].open.to_string()];
         row.extend(

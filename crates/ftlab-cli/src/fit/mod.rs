@@ -19,8 +19,8 @@ use ftlab_ftl::page::GcSchedule;
 use ftlab_ftl::registry;
 use ftlab_sim::format::significant;
 use ftlab_sim::{DriveOptions, Experiment, Fill, SimError, Threads, Workload};
-use ftlab_spec::{ByteSize, Share};
-use ftlab_trace::replace_file;
+use ftlab_spec::{ByteSize, Share, SpecError};
+use ftlab_trace::{check_file, replace_file};
 use latency::Usual;
 use serde::Serialize;
 use std::io::Write;
@@ -72,6 +72,7 @@ pub(crate) struct FitArgs {
         long,
         value_name = "SIZE,...",
         value_delimiter = ',',
+        value_parser = capacity,
         required_unless_present = "latency"
     )]
     logical: Vec<ByteSize>,
@@ -153,6 +154,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
         return latency::fit(&args.latency, &Usual { seed, gc, threads, json, quiet });
     }
     args.figure.as_deref().map(check).transpose()?;
+    args.save.as_deref().map(check_file).transpose()?;
     let counters = Counters { host: args.host_counter.clone(), media: args.media_counter.clone() };
     let (series, readings) = series(args, &counters)?;
     let question = question(args, series)?;
@@ -186,6 +188,15 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
         results.note(write_fit(&question.series, &fit, args.size, path));
     }
     results.all()
+}
+
+/// What a host can address: something.
+fn capacity(text: &str) -> Result<ByteSize, String> {
+    let size: ByteSize = text.parse().map_err(|error: SpecError| error.to_string())?;
+    if size.0 == 0 {
+        return Err("a drive of 0 bytes holds nothing; give its capacity, such as 7.68TB".into());
+    }
+    Ok(size)
 }
 
 /// A path that ends in .toml.

@@ -102,6 +102,15 @@ fn fit_says_what_is_wrong_with_its_input() {
         ("absent.csv uniform --logical 1TB", "absent.csv"),
         ("b.csv uniform", "--logical"),
         ("b.csv uniform --logical 1TB --op 9%", "5%..20%"),
+        (
+            "c.csv uniform --logical 1TB --ftl fifo --ftl fast",
+            "fast merges blocks, so what it copies",
+        ),
+        (
+            "d.csv uniform --logical 1TB --overhead 200%",
+            "an overhead of 200% is more than all that d.csv",
+        ),
+        ("b.csv uniform --logical 0", "a drive of 0 bytes holds nothing; give its capacity"),
         ("c.csv uniform --logical 1TB", "nothing was collected"),
         (
             "d.csv uniform --logical 1TB",
@@ -115,6 +124,9 @@ fn fit_says_what_is_wrong_with_its_input() {
         assert_eq!(output.code, 2, "{}", output.stderr);
         assert!(output.stderr.contains(reason), "{arguments}: {}", output.stderr);
     }
+    // Before anything is run.
+    let save = place.ftlab("fit a.csv uniform --logical 1TB --save nowhere/mine.toml");
+    save.fails(1, &["nowhere/mine.toml"]);
 }
 
 /// Samples of a drive whose host wrote H and whose medium M bytes at the last but one, and then counted less.

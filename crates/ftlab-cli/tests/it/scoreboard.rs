@@ -291,6 +291,12 @@ fn what_is_known_of_a_drive_is_used_and_gives_way_to_what_is_asked_for() {
     assert!(drives.contains("off the half of its series that was left out"), "{drives}");
     let zones = place.ftlab("advise zones --zones 0 --drive fdp-a");
     zones.fails(2, &["--zones 0 is no size above 0; give --zones 1GiB,2GiB"]);
+    let blocks = place.ftlab("run zipf --drive fdp-a --ftl fast");
+    blocks.fails(2, &["fast merges blocks", "leave out --drive"]);
+    let file = place.ftlab("run zipf --drive missing.toml");
+    file.fails(2, &["missing.toml is of no drive: No such file", "ftlab list drives"]);
+    let zones = place.ftlab("advise zones --zones 1KiB,2KiB --drive fdp-a");
+    zones.fails(2, &["size=1KiB", "a page of the drive at least and half of it at most"]);
     let advise = place.ftlab(&format!("advise t.csv {REAL} --drive solidigm-p5520"));
     assert_eq!(advise.code, 0, "{}", advise.stderr);
     for part in [

@@ -5,7 +5,6 @@
 
 use super::curves::SampleSummary;
 use ftlab_analysis::{Draw, PageWrites, Reach, Sample, Samples};
-use ftlab_ftl::Engine;
 use ftlab_ftl::page::Hints;
 use ftlab_sim::result::DriveSummary;
 use ftlab_sim::{Experiment, Length, Logical, Physical, Requests, SimError, Workload};
@@ -57,10 +56,7 @@ impl Sampling {
             return refuse(format!("{what}: samples tell write amplification alone"), whole);
         }
         for ftl in ftls {
-            let is_hybrid = base.policies.decisions(ftl)?.is_some_and(|decisions| {
-                decisions.pieces().iter().any(|piece| piece.name == Engine::Hybrid.name())
-            });
-            if is_hybrid {
+            if base.policies.maps_blocks(ftl)? {
                 return refuse(
                     format!("{ftl}: it maps whole blocks, and a sample has other blocks"),
                     "leave it out, or run without --sample",

@@ -142,6 +142,20 @@ pub fn possible_ftls() -> Vec<Spec> {
     standard.chain(FURTHER.into_iter().map(Spec::bare)).collect()
 }
 
+/// A given overhead may have come from other counters, and be more than a series has by this factor of all that it writes.
+const OFF_AT_MOST: f64 = 1.1;
+
+/// That an FTL cannot be tried on a drive with smaller blocks.
+fn block_mapped(ftl: &Spec) -> SimError {
+    SimError::Unusable {
+        what: format!(
+            "{ftl} merges blocks, so what it copies depends on their pages, and a drive that is scaled down has fewer"
+        ),
+        remedy: "name page-mapped FTLs (--ftl), or simulate it on the whole drive: ftlab run --pages-per-block"
+            .into(),
+    }
+}
+
 impl Question {
     /// Searches, on `threads`; `on_run` is told how many runs there were so far.
     pub fn answer(
@@ -238,7 +252,11 @@ impl Question {
     fn check(&self) -> Result<(), ExperimentsError> {
         for ftl in &self.ftls {
             registry::resolve(ftl).map_err(SimError::from)?;
+            if self.is_scaled() && registry::maps_blocks(ftl).map_err(SimError::from)? {
+                return Err(block_mapped(ftl).into());
+            }
         }
+        self.check_overhead()?;
         let told: Vec<_> = self.series.iter().map(|own| own.measured.says_something()).collect();
         match told.iter().find_map(|told| told.as_ref().err()) {
             Some(reason) if told.iter().all(Result::is_err) => Err(ExperimentsError::Series {
@@ -246,6 +264,25 @@ impl Question {
                 reason: reason.clone(),
             }),
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses an overhead that is more than a series has in all.
+    fn check_overhead(&self) -> Result<(), SimError> {
+        let Some(overhead) = self.overhead else { return Ok(()) };
+        let has_less = |own: &&Series| OFF_AT_MOST * own.measured.waf() < 1.0 + overhead;
+        match self.series.iter().find(has_less) {
+            Some(own) => Err(SimError::Unusable {
+                what: format!(
+                    "an overhead of {} is more than all that {} writes beside the host, {} of it",
+                    percent(overhead),
+                    own.name,
+                    percent(own.measured.waf() - 1.0)
+                ),
+                remedy: "give less (--overhead), or leave it out: series tell it that fill an empty drive"
+                    .into(),
+            }),
+            None => Ok(()),
         }
     }
 

@@ -95,27 +95,27 @@ fn lasted(known: &Written, drive_writes: f64) -> bool {
 mod tests {
     use super::*;
 
-    fn written(op_ratio: f64, relocated: Vec<u64>) -> Arc<Written> {
+    fn written(op_ratio: f64, beside: Vec<u64>) -> Arc<Written> {
         let blocks = (100.0 * (1.0 + op_ratio)) as u32;
         let (pages, interval, given_up) = (100, 50, false);
-        Arc::new(Written { pages, op_ratio, blocks, interval, relocated, given_up })
+        Arc::new(Written { pages, op_ratio, blocks, interval, beside, given_up })
     }
 
     #[test]
     fn a_drive_between_two_is_told_by_both_once_that_is_asked_for() {
         let known = Known::default();
-        for (op_ratio, relocated) in
+        for (op_ratio, beside) in
             [(0.1, vec![0, 100, 200]), (0.1086, vec![0, 80, 100]), (0.2, vec![0, 0])]
         {
-            known.put("kind", op_ratio, format!("{op_ratio}"), &written(op_ratio, relocated));
+            known.put("kind", op_ratio, format!("{op_ratio}"), &written(op_ratio, beside));
         }
         assert!(known.between("kind", 0.1042, 1.0).is_none(), "it was not asked for");
         known.tell_between();
         let told = known.between("kind", 0.1042, 1.0).unwrap();
         // Half-way between the logarithms.
-        assert_eq!((&told.relocated[..], told.interval), (&[0, 90, 150][..], 50));
+        assert_eq!((&told.beside[..], told.interval), (&[0, 90, 150][..], 50));
         assert!((told.op_ratio - 0.1042).abs() < 1e-12);
-        assert_eq!(known.between("kind", 0.10001, 1.0).unwrap().relocated, [0, 100, 200]);
+        assert_eq!(known.between("kind", 0.10001, 1.0).unwrap().beside, [0, 100, 200]);
         assert!(known.between("kind", 0.15, 1.0).is_none(), "too far apart");
         assert!(known.between("kind", 0.09, 1.0).is_none(), "none has less");
         assert!(known.between("kind", 0.1042, 2.0).is_none(), "they were not run for so long");

@@ -314,7 +314,11 @@ impl<'a> Runner<'a> {
             }
             Err(ExperimentsError::Sim(error)) => {
                 let ftl = &run.candidate.ftl;
-                lock(&self.refused).get_or_insert_with(|| format!("{ftl}: {error}"));
+                lock(&self.refused).get_or_insert_with(|| match error.to_string() {
+                    // Some errors say it.
+                    own if own.starts_with(&format!("{ftl}: ")) => own,
+                    own => format!("{ftl}: {own}"),
+                });
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -440,14 +444,17 @@ impl<'a> Runner<'a> {
         if identity(series, &self.contents).ok().as_ref() != Some(identity_of) {
             return Err(changed(&series.base.workload).into());
         }
-        let relocated = result.map(|result| result.running_relocations);
-        let given_up = relocated.as_ref().is_none_or(Vec::is_empty);
+        // Not relocations: FTLs with log blocks merge.
+        let of_interval = |waf: &f64| ((waf - 1.0) * interval as f64).round() as u64;
+        let beside: Vec<u64> =
+            result.iter().flat_map(|own| own.running_waf.iter().map(of_interval)).collect();
+        let given_up = beside.is_empty();
         let written = Written {
             pages: drive.logical_pages,
             op_ratio: drive.op_ratio,
             blocks: drive.blocks,
             interval,
-            relocated: relocated.unwrap_or_default(),
+            beside,
             given_up,
         };
         if let Some(kept) = lock(&self.ran.kept).as_mut() {

@@ -10,6 +10,7 @@ use super::scale::LARGE;
 use crate::error::ExperimentsError;
 use crate::parallel::parallel;
 use ftlab_ftl::page::GcSchedule;
+use ftlab_ftl::registry;
 use ftlab_spec::Spec;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -396,7 +397,11 @@ impl Question {
             let own = trial.candidate.clone();
             schedules().map(move |gc| Candidate { gc, ..own.clone() })
         };
-        trials.iter().flat_map(of).collect()
+        let collects = |trial: &&Trial| {
+            let ftl = trial.candidate.ftl.parse().and_then(|ftl| registry::maps_blocks(&ftl));
+            ftl.is_ok_and(|maps_blocks| !maps_blocks)
+        };
+        trials.iter().filter(collects).flat_map(of).collect()
     }
 
     /// Continues by more and less over-provisioning, and larger and smaller units, in ever smaller steps.

@@ -14,8 +14,8 @@ pub struct Written {
     pub(super) blocks: u32,
     /// Host writes of an interval.
     pub(super) interval: u64,
-    /// Pages relocated in each.
-    pub(super) relocated: Vec<u64>,
+    /// Pages that were written in each beside those of the host: relocated, or copied by merges.
+    pub(super) beside: Vec<u64>,
     /// Whether the run was given up.
     pub(super) given_up: bool,
 }
@@ -23,7 +23,7 @@ pub struct Written {
 impl Written {
     /// Whether it lasts for these drive writes.
     pub(super) fn covers(&self, drive_writes: f64) -> bool {
-        let host = self.relocated.len() as f64 * self.interval as f64;
+        let host = self.beside.len() as f64 * self.interval as f64;
         host + self.interval as f64 > drive_writes * f64::from(self.pages)
     }
 }
@@ -37,12 +37,12 @@ impl Written {
         }
         let share = (op_ratio / self.op_ratio).ln() / (other.op_ratio / self.op_ratio).ln();
         let between = |own: f64, other: f64| (own + share * (other - own)).round();
-        let both = self.relocated.iter().zip(&other.relocated);
-        let relocated = both.map(|(own, other)| between(*own as f64, *other as f64) as u64);
+        let both = self.beside.iter().zip(&other.beside);
+        let beside = both.map(|(own, other)| between(*own as f64, *other as f64) as u64);
         Some(Self {
             op_ratio,
             blocks: between(self.blocks.into(), other.blocks.into()) as u32,
-            relocated: relocated.collect(),
+            beside: beside.collect(),
             ..self.clone()
         })
     }
@@ -59,7 +59,7 @@ struct Weighed {
     /// Of the run.
     pages: f64,
     interval: f64,
-    /// Pages relocated until the end of each interval, from 0 on.
+    /// Pages written beside the host's until the end of each interval, from 0 on.
     sums: Vec<f64>,
 }
 
@@ -68,7 +68,7 @@ impl Curve {
     pub(super) fn new<W: Borrow<Written>>(runs: &[(f64, W)]) -> Self {
         let weighed = |(weight, run): &(f64, W)| {
             let run = run.borrow();
-            let running = run.relocated.iter().scan(0.0, |sum, own| {
+            let running = run.beside.iter().scan(0.0, |sum, own| {
                 *sum += *own as f64;
                 Some(*sum)
             });
@@ -91,13 +91,13 @@ impl Curve {
 
     /// Bytes that the real drive, of `capacity`, would have written after `host` bytes.
     pub(super) fn media(&self, capacity: f64, host: f64) -> f64 {
-        host + self.0.iter().map(|own| own.weight * own.relocated(capacity, host)).sum::<f64>()
+        host + self.0.iter().map(|own| own.weight * own.beside(capacity, host)).sum::<f64>()
     }
 }
 
 impl Weighed {
-    /// Bytes that the real drive would have relocated.
-    fn relocated(&self, capacity: f64, host: f64) -> f64 {
+    /// Bytes that the real drive would have written beside the host's.
+    fn beside(&self, capacity: f64, host: f64) -> f64 {
         let page = capacity / self.pages;
         let place = host / (self.interval * page);
         let sums = &self.sums;
@@ -117,8 +117,8 @@ impl Weighed {
 mod tests {
     use super::*;
 
-    fn written(pages: u32, interval: u64, relocated: Vec<u64>) -> Written {
-        Written { pages, op_ratio: 0.1, blocks: 11, interval, relocated, given_up: false }
+    fn written(pages: u32, interval: u64, beside: Vec<u64>) -> Written {
+        Written { pages, op_ratio: 0.1, blocks: 11, interval, beside, given_up: false }
     }
 
     #[test]

@@ -28,5 +28,5 @@ pub use entry::{Entry, Kind};
 pub use error::BuildError;
 pub use list::{PolicyVisitor, covering_names, ftl_names, known_ftls, policy_names};
 pub use memory::{drive_bytes, memory_bytes, policy_bytes};
-pub use names::{decisions, entries, fit, hints, resolve, with_fitted};
+pub use names::{decisions, entries, fit, hints, maps_blocks, resolve, with_fitted};
 pub use units::in_units;

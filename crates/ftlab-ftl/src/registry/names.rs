@@ -86,6 +86,18 @@ pub fn decisions(spec: &Spec) -> Result<Decisions, SpecError> {
     })
 }
 
+/// Whether the FTL that `spec` names maps blocks, with a log of pages beside: what it copies depends on how many pages a
+/// block has.
+///
+/// ```
+/// use ftlab_ftl::registry::maps_blocks;
+/// assert!(maps_blocks(&"fast".parse()?)? && !maps_blocks(&"sep-gc/greedy".parse()?)?);
+/// # Ok::<(), ftlab_spec::SpecError>(())
+/// ```
+pub fn maps_blocks(spec: &Spec) -> Result<bool, SpecError> {
+    Ok(decisions(spec)?.pieces().iter().any(|piece| piece.name == Engine::Hybrid.name()))
+}
+
 /// Those of a placement and a victim rule, or of what takes the place of the latter.
 fn pieces_of_pair(spec: &Spec, pair: &Pair) -> Result<Vec<Piece>, SpecError> {
     let mut pieces = vec![Piece::of(pair.placement, Kind::Placement)];

@@ -4,7 +4,6 @@ use crate::SimError;
 use crate::experiment::no_writes;
 use crate::hosts::WhichHosts;
 use crate::run_options::{Experiment, Length};
-use ftlab_ftl::Engine;
 use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry;
@@ -172,10 +171,7 @@ impl Experiment {
                     "leave out nvme-fdp, or use --mapping full",
                 );
             }
-            let is_hybrid = self.policies.decisions(ftl)?.is_some_and(|decisions| {
-                decisions.pieces().iter().any(|piece| piece.name == Engine::Hybrid.name())
-            });
-            if is_hybrid {
+            if self.policies.maps_blocks(ftl)? {
                 return refuse(
                     &format!("{name} maps blocks and a log, and keeps that in memory"),
                     "name page-mapped FTLs only, or use --mapping full",
