@@ -1,8 +1,9 @@
 //! Drives that are 4 and 64 times as large as those that a fit simulates, hidden from it.
 //!
 //!     cargo run --release --package ftlab-experiments --example hidden_drives -- 0..50
+//!     cargo run --release --package ftlab-experiments --example hidden_drives -- 0..50 262144
 //!
-//! Fifty take hours of processor time. Each line is one of them; the last line counts. The table stands in
+//! The second fits on drives as large as `ftlab fit` has them by itself. Fifty take hours of processor time. Each line is one of them; the last line counts. The table stands in
 //! docs/notes/real-drives.md. Numbers from 100 on were used to set what the fit calls within its bounds and as good.
 
 // What tests need of it is not all that this does.
@@ -10,7 +11,7 @@
 #[path = "../tests/it/hidden.rs"]
 mod hidden;
 
-use hidden::Case;
+use hidden::{Case, FITTED_ON};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -23,6 +24,11 @@ fn main() -> ExitCode {
         eprintln!("{asked} is no range of numbers; give one such as 0..50");
         return ExitCode::from(2);
     };
+    let pages = std::env::args().nth(2).map_or(Ok(FITTED_ON), |pages| pages.parse());
+    let Ok(pages) = pages else {
+        eprintln!("the pages of a drive are a number, such as {FITTED_ON}");
+        return ExitCode::from(2);
+    };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     println!(
         "| drive | larger | workload | FTL | units | over-provisioning | found | its own | bounds | off | as good | named |"
@@ -30,7 +36,7 @@ fn main() -> ExitCode {
     println!("|---:|---:|---|---|---:|---:|---|---:|---|---:|---:|---|");
     let (mut tried, mut near, mut inside, mut named) = (0, 0, 0, 0);
     for number in first..end {
-        let case: Case = Case::of(number);
+        let case: Case = Case::of(number, pages);
         let (measured, op_ratio) = case.measured();
         let begun = Instant::now();
         let found = case.fit(measured, threads);

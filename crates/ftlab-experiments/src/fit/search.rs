@@ -1,6 +1,7 @@
 //! The search. Over the beginning of the series, every FTL with the over-provisioning that makes it write as much as
-//! was measured, then the better ones with units of every size. Then, over all of it, the best of those, step by step;
-//! what comes of it is held against each other over several seeds, since chance is not the same twice.
+//! was measured, then the better ones with units of every size. Then, over all of it, the best of those, step by step, and of
+//! one series all FTLs with units of every size; what comes of it is held against each other over several seeds, since
+//! chance is not the same twice.
 
 use super::drive::{Candidate, Closely, Trial};
 use super::noise::Noise;
@@ -256,8 +257,15 @@ impl Question {
             .flat_map(|best| self.sizes().map(move |pages| (best, pages)))
             .filter_map(|(best, pages)| other(best, pages))
             .collect();
-        let resized =
-            self.matched_in_sizes((runner, &whole), &firsts, other, is_no_nearer, threads)?;
+        let in_sizes = |drives: &[Trial]| {
+            self.matched_in_sizes((runner, &whole), drives, other, is_no_nearer, threads)
+        };
+        let mut resized = in_sizes(&firsts)?;
+        if self.series.len() == 1 {
+            // With units of the wrong size, which its beginning may suggest, an FTL seems far off.
+            let others = trials.iter().chain(&left).cloned().collect();
+            resized.extend(best_of_each(in_sizes(&best_of_each(others, &firsts))?, &[]));
+        }
         let resized: Vec<Candidate> = resized.into_iter().map(|trial| trial.candidate).collect();
         trials.extend(try_each(runner, &whole, &resized, SEEDS, threads)?.into_iter().flatten());
         // Units tell by chance how large they are, whatever the FTL: the others are tried with those of the likeliest.

@@ -9,7 +9,7 @@ use ftlab_trace::OpenOptions;
 /// Bytes of a page.
 pub(crate) const PAGE_BYTES: u32 = 128 * 1024;
 
-/// Pages of the drives that are simulated in its place.
+/// Pages of the drives that are simulated in its place, where the time is short.
 pub(crate) const FITTED_ON: u32 = 32_768;
 
 /// Bytes of a drive with this many pages.
@@ -33,6 +33,8 @@ pub(crate) struct Case {
     pub(crate) workload: &'static str,
     /// How many times larger.
     pub(crate) times: u32,
+    /// Pages of those that are simulated.
+    pub(crate) fitted_on: u32,
 }
 
 /// FTLs of hidden drives: five plain ones, and five that know more.
@@ -54,8 +56,8 @@ const WORKLOADS: [&str; 5] =
     ["fio-randwrite:bs=128", "uniform", "fio-randwrite:bs=128", "zipf:theta=0.9", "hotcold"];
 
 impl Case {
-    /// One of them: any number is one.
-    pub(crate) fn of(number: usize) -> Self {
+    /// One of them, any number is one, fitted on drives of so many pages.
+    pub(crate) fn of(number: usize, fitted_on: u32) -> Self {
         let round = number / FTLS.len();
         let hidden = Hidden {
             ftl: FTLS[number % FTLS.len()],
@@ -68,19 +70,21 @@ impl Case {
             hidden,
             workload: WORKLOADS[(number + round) % WORKLOADS.len()],
             times: if (number + round) % 4 == 3 { 64 } else { 4 },
+            fitted_on,
         }
     }
 
     /// What its counters tell, each sample off by up to half a percent of an interval, and its over-provisioning in whole
     /// units.
     pub(crate) fn measured(&self) -> (Measured, f64) {
-        noisy_series(&self.hidden, self.workload, (FITTED_ON * self.times, 8.0), 0.005)
+        noisy_series(&self.hidden, self.workload, (self.fitted_on * self.times, 8.0), 0.005)
     }
 
     /// What the fit says of it, on `threads` threads.
     pub(crate) fn fit(&self, measured: Measured, threads: usize) -> Fit {
         let series = vec![of_series(measured, base(self.workload))];
-        let asked = asked(series, capacity(FITTED_ON * self.times), FITTED_ON, possible_ftls());
+        let real = capacity(self.fitted_on * self.times);
+        let asked = asked(series, real, self.fitted_on, possible_ftls());
         Question { tries_gradual: true, ..asked }.answer(None, threads, &|_| ()).unwrap()
     }
 }
