@@ -6,9 +6,9 @@ use crate::map::tests::{
     Kind, Operation, OverCounted, SCHEDULES, Scenario, drive, mapped, policies, scenarios,
 };
 use crate::page::{DriveConfig, GcSchedule};
-use crate::registry::build_for_drive;
+use crate::registry::{DynMapped, build_for_drive};
 use crate::{Restored, Saved};
-use ftlab_flash::{Counted, Lpn, Memory, NoPayload};
+use ftlab_flash::{Counted, Faults, Faulty, Lpn, Memory, NoPayload};
 use proptest::prelude::*;
 
 /// The pages of its data are on `flash`.
@@ -199,5 +199,63 @@ fn so_do_other_schedules_of_collection() {
             work(&mut live, &mut full, &config);
             compare(&format!("{name}, {gc}"), &mut live, &full);
         }
+    }
+}
+
+/// Reads every page, which holds what was written last.
+fn read_all(
+    live: &mut DynMapped<Faulty<Memory>, ()>,
+    config: &DriveConfig,
+    versions: &[u32],
+    what: &str,
+) {
+    let mut data = content(config, 0, 0);
+    for (lpn, version) in (0..).zip(versions) {
+        let holds = live.read(Lpn(lpn), &mut data).unwrap();
+        assert_eq!(holds, *version > 0, "{what}, page {lpn}");
+        assert!(!holds || data == content(config, lpn, *version), "{what}, page {lpn}");
+    }
+}
+
+#[test]
+fn a_drive_that_has_become_read_only_tells_what_was_written() {
+    for (number, map) in MAPS.iter().cycle().take(16).enumerate() {
+        let mapping: Mapping = map.parse().unwrap();
+        let config = drive();
+        let seed = number as u64;
+        let faults = Faults { seed, programs: 1e-4, erases: 4e-3, ..Faults::default() };
+        let flash = Faulty::new(Memory::new(config.geometry), &config.geometry, faults);
+        let spec = "1r-greedy".parse().unwrap();
+        let mut live = build_for_drive(&mapping, &spec, config, flash, ()).unwrap();
+        let mut random = Random::new(seed);
+        let mut versions = vec![0; config.logical_pages as usize];
+        let is_read_only = (1..100_000).any(|version| {
+            let lpn = random.below(config.logical_pages as usize) as u32;
+            if random.below(50) == 0 {
+                live.trim(Lpn(lpn)).unwrap();
+                versions[lpn as usize] = 0;
+                return false;
+            }
+            let written = live.write(Lpn(lpn), &content(&config, lpn, version));
+            let mut data = content(&config, 0, 0);
+            let is_written = written.is_ok()
+                || live.read(Lpn(lpn), &mut data).unwrap()
+                    && data == content(&config, lpn, version);
+            if is_written {
+                versions[lpn as usize] = version;
+            }
+            written.is_err()
+        });
+        assert!(is_read_only, "{map}, {seed}");
+        read_all(&mut live, &config, &versions, &format!("{map}, {seed}"));
+        // What is trimmed is told, too.
+        for lpn in (0..config.logical_pages).step_by(3) {
+            live.trim(Lpn(lpn)).unwrap();
+            versions[lpn as usize] = 0;
+        }
+        for round in 0..4 {
+            read_all(&mut live, &config, &versions, &format!("{map}, {seed}, round {round}"));
+        }
+        live.check().unwrap();
     }
 }

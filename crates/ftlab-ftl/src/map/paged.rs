@@ -17,6 +17,7 @@ use crate::{
     MemoryBytes, Metadata, Observer, PageBatch, PageWrite, State, StateError, StreamUse,
 };
 use ftlab_flash::{BlockId, Cause, Content, Flash, Lpn, Page, Ppn, Purpose};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// How many writes ahead what is asked about a page is fetched: what its entry refers to, its entry and its old version,
@@ -69,6 +70,8 @@ pub(crate) struct PagedMap<F, O> {
     coming: Option<u32>,
     /// Data of a translation page that is read or written.
     content: Vec<u8>,
+    /// Translation pages that the drive did not take, since it became read-only: they stay in memory.
+    unwritten: BTreeMap<u32, Vec<u8>>,
     /// Data of a translation page that was read for [`Resume::find`], and its number, if it is as on flash.
     found: (Option<u32>, Vec<u8>),
 }
@@ -137,6 +140,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             weighs,
             coming: None,
             content: content.clone(),
+            unwritten: BTreeMap::new(),
             found: (None, content),
         })
     }
@@ -182,7 +186,13 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             self.complete(unit, asked)?;
         }
         let page = Page { lpn: Lpn(unit), ..write.page };
-        self.ftl.write_page(PageWrite { page, ..write })?;
+        let written = self.ftl.write_page(PageWrite { page, ..write });
+        if let Err(FtlError::ReadOnly { .. }) = &written {
+            // Whether it was carried out or not.
+            self.map.change(Lpn(unit));
+            self.settle()?;
+        }
+        written?;
         self.written += pages;
         let is_there = self.map.change(Lpn(unit));
         debug_assert!(is_there, "unit {unit} was looked up");
@@ -283,11 +293,17 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             self.program_waiting()?;
         }
         self.look_up_to_write(Lpn(unit), 0, UNAWAITED)?;
+        let mut is_there = true;
         if self.ftl.flash_page(Lpn(unit)).is_some() {
-            self.map.change(Lpn(unit));
+            is_there = self.map.change(Lpn(unit));
             self.trimmed += u64::from(self.end_of(unit) - unit * self.units.pages);
         }
-        self.ftl.trim(Lpn(unit))
+        self.ftl.trim(Lpn(unit))?;
+        if !is_there {
+            debug_assert!(self.is_read_only(), "unit {unit} was looked up");
+            self.update(WriteBack::in_part(unit / self.entries_per_page), UNAWAITED)?;
+        }
+        Ok(())
     }
 
     /// Brings the entry of unit `lpn` into memory; whether it was there.
@@ -318,6 +334,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         found: Found,
         purpose: Purpose,
     ) -> Result<bool, ErrorOf<Self>> {
+        if self.is_read_only() {
+            return self.look_at(lpn, found, purpose);
+        }
         let page = lpn.0 / self.entries_per_page;
         let is_ahead = self.weighs && found == Found::Nowhere && !self.content.is_empty();
         if is_ahead {
@@ -344,6 +363,33 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         }
         self.settle()?;
         Ok(found == Found::InPage)
+    }
+
+    /// Whether flash that wears out takes no pages any more.
+    fn is_read_only(&self) -> bool {
+        F::WEARS_OUT && self.ftl.is_read_only()
+    }
+
+    /// Looks up the entry of unit `lpn` on a drive that is read-only. What is in memory stays, since what has changed of
+    /// it has nowhere to go; whether the entry was there.
+    #[cold]
+    fn look_at(
+        &mut self,
+        lpn: Lpn,
+        found: Found,
+        purpose: Purpose,
+    ) -> Result<bool, ErrorOf<Self>> {
+        if found == Found::InPage {
+            return Ok(true);
+        }
+        let is_read = self.read(lpn.0 / self.entries_per_page, purpose)?;
+        self.counts.loads += u64::from(is_read);
+        if !self.content.is_empty() {
+            let entry = (lpn.0 % self.entries_per_page) as usize;
+            let place = places(&self.content).nth(entry).unwrap_or(NOWHERE);
+            self.ftl.drive_mut().bring(lpn, place);
+        }
+        Ok(false)
     }
 
     /// Whether a unit was written, and is not programmed yet.
@@ -382,7 +428,8 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         Lpn(self.host_units + page)
     }
 
-    /// Writes a translation page; what is not in memory of it is read before.
+    /// Writes a translation page; what is not in memory of it is read before. It stays in memory if the drive is
+    /// read-only.
     fn update(
         &mut self,
         WriteBack { page, is_whole }: WriteBack,
@@ -398,6 +445,11 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         }
         self.lay_over(page, is_whole, &mut content);
         let written = self.ftl.write_map_page(self.map_page(page), &content, purpose);
+        if let Err(FtlError::ReadOnly { .. }) = &written {
+            self.unwritten.insert(page, content.clone());
+            self.content = content;
+            return Ok(());
+        }
         self.content = content;
         written?;
         if let Some(host) = &mut self.host {
@@ -414,6 +466,10 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
 
     /// Reads a translation page, if it has been written: whether it came from flash.
     fn read(&mut self, page: u32, purpose: Purpose) -> Result<bool, ErrorOf<Self>> {
+        if let Some(content) = self.unwritten.get(&page) {
+            self.content.clone_from(content);
+            return Ok(false);
+        }
         if self.host.as_mut().is_some_and(|host| host.touch(Lpn(page))) {
             self.counts.host_reads += 1;
             if purpose.is_awaited {
@@ -486,7 +542,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     fn check_entries(&self) -> Result<(), String> {
         for lpn in (0..self.host_units).map(Lpn) {
             let page = self.map_page(lpn.0 / self.entries_per_page);
-            let is_told = self.map.is_changed(lpn) || self.ftl.flash_page(page).is_some();
+            let is_told = self.map.is_changed(lpn)
+                || self.ftl.flash_page(page).is_some()
+                || self.unwritten.contains_key(&(lpn.0 / self.entries_per_page));
             if self.ftl.flash_page(lpn).is_some() && !is_told {
                 return Err(format!("nothing tells where unit {lpn} is"));
             }
@@ -609,8 +667,9 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn count_read(&mut self, page: Ppn) -> Result<(), ErrorOf<Self>> {
-        self.ftl.count_read(Ppn(self.units.of(page.0).0))?;
-        self.settle()
+        let counted = self.ftl.count_read(Ppn(self.units.of(page.0).0));
+        self.settle()?;
+        counted
     }
 
     fn refreshed(&self) -> Refreshed {
@@ -619,9 +678,9 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
     }
 
     fn work_while_idle(&mut self, pages: u32) -> Result<bool, ErrorOf<Self>> {
-        let worked = self.ftl.work_while_idle(pages)?;
+        let worked = self.ftl.work_while_idle(pages);
         self.settle()?;
-        Ok(worked)
+        worked
     }
 
     fn map_counts(&self) -> Option<MapCounts> {
@@ -715,6 +774,7 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
             weighs: _,
             coming: _,
             content: _,
+            unwritten: _,
             found: _,
         } = self;
         for expected in [*host_units, *map_pages] {
@@ -966,6 +1026,10 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     #[cold]
     fn find_on_flash(&mut self, lpn: Lpn) -> Result<u32, ErrorOf<Self>> {
         let page = lpn.0 / self.entries_per_page;
+        if let Some(content) = self.unwritten.get(&page) {
+            let place = places(content).nth((lpn.0 % self.entries_per_page) as usize);
+            return Ok(place.unwrap_or(NOWHERE));
+        }
         if self.found.0 != Some(page) {
             self.found.0 = None;
             let of_map = self.map_page(page);

@@ -25,6 +25,11 @@ impl<P: Policy + 'static, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.put(PageWrite { purpose, ..PageWrite::by_host(lpn, data) })
     }
 
+    /// Whether too many blocks are worn out for it to take pages.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
     /// Reads a page of the map into `data`, if it has data; false if none has been written.
     pub(crate) fn read_map_page(
         &mut self,
