@@ -38,8 +38,11 @@ class Scoreboard(Document):
 
     @property
     def relative(self) -> dict[str, float]:
-        """Geometric mean of WAF - 1 + 0.003 over that of the baseline, by FTL, the best first."""
-        return {score["ftl"]: score["relative"] for score in self["scores"]}
+        """Geometric mean of WAF - 1 + 0.003 over that of the baseline, by FTL, the best first.
+
+        With maps on flash, by FTL and map, such as ``"2r++ with dftl:cache=2MiB"``.
+        """
+        return {_name(score): score["relative"] for score in self["scores"]}
 
     @property
     def trust(self) -> str:
@@ -52,8 +55,8 @@ class Scoreboard(Document):
         Parameters
         ----------
         name : {"cells", "scores", "workloads"}
-            A row for every cell, that is, for every FTL on every drive under every workload; for every FTL;
-            or for every FTL under every workload.
+            A row for every cell, that is, for every FTL on every drive under every workload; for every FTL
+            with every map; or for each of these under every workload.
 
         Returns
         -------
@@ -80,13 +83,17 @@ class Scoreboard(Document):
     def _repr_html_(self) -> str:
         """The table of scores, for notebooks."""
         rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(score['ftl'])}</th><td>{score['relative']:.3g}</td>"
+            f"<tr><th style='text-align:left'>{escape(_name(score))}</th><td>{score['relative']:.3g}</td>"
             f"<td>{score['relative_range'][0]:.3g}</td><td>{score['relative_range'][1]:.3g}</td>"
             f"<td>{score['cells']}</td></tr>"
             for score in self["scores"]
         )
         head = "<tr><th>FTL</th><th>relative</th><th>best cell</th><th>worst cell</th><th>cells</th></tr>"
         return f"<table>{head}{rows}</table><p>{escape(self.trust)}</p>"
+
+
+def _name(score: dict[str, Any]) -> str:
+    return f"{score['ftl']} with {score['mapping']}" if "mapping" in score else str(score["ftl"])
 
 
 def _cells(board: Scoreboard) -> list[dict[str, Any]]:
@@ -111,7 +118,12 @@ def _scores(board: Scoreboard) -> list[dict[str, Any]]:
 
 
 def _workloads(board: Scoreboard) -> list[dict[str, Any]]:
-    return [{"ftl": score["ftl"]} | of for score in board["scores"] for of in score["workloads"]]
+    named = ("ftl", "mapping")
+    return [
+        {key: score[key] for key in named if key in score} | of
+        for score in board["scores"]
+        for of in score["workloads"]
+    ]
 
 
 _TABLES = {"cells": _cells, "scores": _scores, "workloads": _workloads}

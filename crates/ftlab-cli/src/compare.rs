@@ -195,25 +195,27 @@ fn legend(board: &Scoreboard) -> String {
     };
     let is_one = of_rivals || board.baseline.len() == 1;
     let best = if is_one { "" } else { ", whichever is better in the cell" };
+    let same_map = if board.has_maps() { ", with the same map" } else { "" };
     let drive = board.drive.as_ref().map_or_else(String::new, |of| format!("models of {of}\n"));
     format!(
-        "{drive}relative: geometric mean of (WAF - 1 + 0.003) / that of {baseline}{best}; by workload, the \
+        "{drive}relative: geometric mean of (WAF - 1 + 0.003) / that of {baseline}{best}{same_map}; by workload, the \
          mean WAF in brackets\n\n"
     )
 }
 
 /// Cells without a result, each reason once.
 fn missing(board: &Scoreboard) -> String {
-    let mut reasons: Vec<(&str, &str, usize)> = Vec::new();
+    let mut reasons: Vec<(String, &str, usize)> = Vec::new();
     for (cell, reason) in &board.missing {
-        match reasons.iter_mut().find(|(ftl, other, _)| *ftl == cell.ftl && *other == reason) {
+        let name = cell.name();
+        match reasons.iter_mut().find(|(of, other, _)| *of == name && *other == reason) {
             Some((_, _, count)) => *count += 1,
-            None => reasons.push((&cell.ftl, reason, 1)),
+            None => reasons.push((name, reason, 1)),
         }
     }
-    let lines = reasons.iter().map(|(ftl, reason, count)| {
+    let lines = reasons.iter().map(|(name, reason, count)| {
         let cells = if *count == 1 { "1 cell".to_owned() } else { format!("{count} cells") };
-        format!("{cells} of {ftl} without a result: {reason}\n")
+        format!("{cells} of {name} without a result: {reason}\n")
     });
     let text: String = lines.collect();
     format!("\n{text}{}", without_evidence(board))
@@ -222,9 +224,10 @@ fn missing(board: &Scoreboard) -> String {
 /// Cells that are in no mean, and what they lack.
 fn without_evidence(board: &Scoreboard) -> String {
     let lines = board.without_evidence.iter().map(|(cell, lacks)| {
-        let Cell { workload, fill, op_ratio, ftl, .. } = cell;
+        let Cell { workload, fill, op_ratio, .. } = cell;
         format!(
-            "{ftl} on {workload} ({}, fill {fill}) is in no mean: {lacks}\n",
+            "{} on {workload} ({}, fill {fill}) is in no mean: {lacks}\n",
+            cell.name(),
             percent(*op_ratio)
         )
     });
@@ -278,7 +281,7 @@ impl Bar {
         let Outcome { cell, run } = outcome;
         let waf = |run: &RunResult| format!("{:.3}", run.headline_waf());
         let waf = run.as_ref().map_or_else(|_| "-".to_owned(), waf);
-        self.0.set_message(format!("{} on {}: WAF {waf}", cell.ftl, cell.workload));
+        self.0.set_message(format!("{} on {}: WAF {waf}", cell.name(), cell.workload));
     }
 
     fn finish(&self) {

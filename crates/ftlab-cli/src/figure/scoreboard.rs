@@ -16,8 +16,9 @@ const LEGEND_LINE: u32 = 20;
 const LEGEND_NAMES: usize = 3;
 /// Height of everything else above and below the rows.
 const FRAME: u32 = 90;
-/// Width of the names of FTLs.
+/// Width of the names of FTLs, and of a letter of longer ones.
 const LABELS: u32 = 170;
+const LETTER: u32 = 8;
 /// Width of the columns on the right.
 const COLUMNS: u32 = 260;
 /// Ratios that an axis marks if there is room.
@@ -35,11 +36,14 @@ fn draw(board: &Scoreboard, svg: &mut String) -> Drawn {
     let workloads = workloads(board);
     let legend = LEGEND_LINE * (1 + workloads.len().div_ceil(LEGEND_NAMES) as u32);
     let height = FRAME + legend + ROW * board.scores.len() as u32;
-    let area = SVGBackend::with_string(svg, (WIDTH, height)).into_drawing_area();
+    let names_of = board.scores.iter().map(|score| LETTER * score.name().len() as u32);
+    let labels = names_of.max().unwrap_or(0).max(LABELS);
+    let width = WIDTH - LABELS + labels;
+    let area = SVGBackend::with_string(svg, (width, height)).into_drawing_area();
     area.fill(&WHITE)?;
     let (above, below) = area.split_vertically(legend);
-    let (plot, columns) = below.split_horizontally(WIDTH - COLUMNS);
-    let mut rows = chart_with_labels(LABELS, &plot, "", &ratios(board), &names(board))?;
+    let (plot, columns) = below.split_horizontally(width - COLUMNS);
+    let mut rows = chart_with_labels(labels, &plot, "", &ratios(board), &names(board))?;
     let top = board.scores.len() as f64;
     rows.draw_series(LineSeries::new([(0.0, 0.0), (0.0, top)], BLACK.mix(0.4)))?;
     let mut lines = Vec::new();
@@ -77,13 +81,14 @@ fn ratios(board: &Scoreboard) -> Axis {
 /// What FTLs are held against, in words.
 fn reference(board: &Scoreboard) -> String {
     let of_rivals = board.baseline.iter().any(|ftl| ftl == RIVALS);
-    if of_rivals { "the best rival".into() } else { board.baseline.join(" or ") }
+    let ftls = if of_rivals { "the best rival".into() } else { board.baseline.join(" or ") };
+    if board.has_maps() { ftls + " with the same map" } else { ftls }
 }
 
 /// Names of FTLs, the best at the top.
 fn names(board: &Scoreboard) -> Axis {
     let rows = board.scores.iter().rev().enumerate();
-    let ticks = rows.map(|(row, score)| (row as f64 + 0.5, score.ftl.clone())).collect();
+    let ticks = rows.map(|(row, score)| (row as f64 + 0.5, score.name())).collect();
     Axis::new("", 0.0..board.scores.len() as f64, ticks)
 }
 

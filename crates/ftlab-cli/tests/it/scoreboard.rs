@@ -94,6 +94,56 @@ fn compare_compares_steady_values() {
 }
 
 #[test]
+fn compare_has_a_row_for_every_ftl_with_every_map() {
+    let place = Place::new();
+    let drive = "--logical 8MiB --pages-per-block 32 --reserve 5";
+    let ftls = "--ftl 1r-greedy --ftl 2r++ --baseline 1r-greedy";
+    let maps = ["full", "dftl:cache=4KiB"];
+    let output = place.ftlab(&format!(
+        "compare hotcold {drive} --op 40% --fill none {ftls} --mapping full --mapping dftl:cache=4KiB --out board --json"
+    ));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let read = |name: &str| fs::read_to_string(place.path().join("board").join(name)).unwrap();
+    let (tables, csv, figure) =
+        (read("scoreboard.md"), read("scoreboard.csv"), read("scoreboard.svg"));
+    let board = output.json();
+    for ftl in ["1r-greedy", "2r++"] {
+        for map in maps {
+            assert_eq!(tables.matches(&format!("| `{ftl}` | `{map}` |")).count(), 2, "{tables}");
+            assert!(csv.contains(&format!(",{map},{ftl},")), "{csv}");
+            assert!(figure.contains(&format!("{ftl} with {map}")), "{figure}");
+            let scores = board["scores"].as_array().unwrap();
+            let score = scores.iter().find(|of| of["ftl"] == ftl && of["mapping"] == map).unwrap();
+            let run = place.ftlab(&format!(
+                "run hotcold {drive} --op 40% --fill none --ftl {ftl} --mapping {map} --json"
+            ));
+            assert_eq!(
+                score["workloads"][0]["waf_mean"],
+                run.json()["runs"][0]["waf"],
+                "{ftl}, {map}"
+            );
+        }
+    }
+    assert!(output.stderr.contains("that of 1r-greedy, with the same map; "), "{}", output.stderr);
+    // The leaders run with blocks of other sizes with the map that they lead with.
+    let sizes = &board["trust"]["block_sizes"];
+    let leads = board["scores"][0]["mapping"].as_str().unwrap();
+    assert!(
+        sizes["what"].as_str().unwrap().contains(&format!(" with {leads} ahead of ")),
+        "{sizes}"
+    );
+    let one_map = place.ftlab(&format!(
+        "compare hotcold {drive} --op 40% --fill none {ftls} --mapping dftl:cache=4KiB --out one --json"
+    ));
+    let cells = fs::read_to_string(place.path().join("one/cells.jsonl")).unwrap();
+    assert!(cells.lines().count() > 2, "blocks of other sizes are tried");
+    for line in cells.lines() {
+        assert!(line.contains("\"mapping\":\"dftl:cache=4KiB\""), "{line}");
+    }
+    assert!(one_map.stderr.contains("| `2r++` | `dftl:cache=4KiB` |"), "{}", one_map.stderr);
+}
+
+#[test]
 fn compare_says_what_could_not_be_run_and_goes_on() {
     let place = Place::new();
     let output = place.ftlab(

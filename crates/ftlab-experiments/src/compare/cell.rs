@@ -21,6 +21,26 @@ pub struct Cell {
     pub ftl: String,
 }
 
+/// An FTL, and where its map is.
+pub(super) type Contestant<'a> = (&'a str, Option<&'a str>);
+
+impl Cell {
+    /// What has a row of its own on a scoreboard.
+    pub(super) fn contestant(&self) -> Contestant<'_> {
+        (&self.ftl, self.mapping.as_deref())
+    }
+
+    /// The FTL, with its map if that is told.
+    pub fn name(&self) -> String {
+        with_map(&self.ftl, self.mapping.as_deref())
+    }
+}
+
+/// The name of an FTL with a map, as `ftlab run` has it.
+pub(super) fn with_map(ftl: &str, mapping: Option<&str>) -> String {
+    mapping.map_or_else(|| ftl.to_owned(), |mapping| format!("{ftl} with {mapping}"))
+}
+
 /// A cell with what came of it: a result without its running series, or why there is none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {

@@ -1,7 +1,7 @@
 //! The scoreboard as text: Markdown for people, CSV for whatever comes next.
 
 use super::cell::{Cell, Outcome};
-use super::score::{Scoreboard, WorkloadScore};
+use super::score::{Score, Scoreboard, WorkloadScore};
 use ftlab_sim::fact::{Fact, Shown};
 use ftlab_sim::format::{bytes, percent, significant};
 use ftlab_sim::result::{RunResult, shown};
@@ -9,18 +9,20 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// Two tables: FTLs from best to worst, and the same by workload.
+/// Two tables: FTLs from best to worst, and the same by workload. If there are maps on flash, each row names its own.
 pub fn markdown(board: &Scoreboard) -> String {
-    let mut text = String::from(
-        "| FTL | relative | best cell | worst cell | metadata | ns per write | cells |\n\
-         |---|---:|---:|---:|---:|---:|---:|\n",
+    let [heading, rule] =
+        if board.has_maps() { ["| FTL | map |", "|---|---|"] } else { ["| FTL |", "|---|"] };
+    let mut text = format!(
+        "{heading} relative | best cell | worst cell | metadata | ns per write | cells |\n\
+         {rule}---:|---:|---:|---:|---:|---:|\n"
     );
     for score in &board.scores {
         let [best, worst] = score.relative_range;
         let _ = writeln!(
             text,
-            "| `{}` | {} | {} | {} | {} | {} | {} |",
-            score.ftl,
+            "{} {} | {} | {} | {} | {} | {} |",
+            named(score),
             significant(score.relative, 3),
             significant(best, 3),
             significant(worst, 3),
@@ -29,11 +31,17 @@ pub fn markdown(board: &Scoreboard) -> String {
             score.cells
         );
     }
-    text + "\n" + &by_workload(board)
+    text + "\n" + &by_workload(board, heading, rule)
+}
+
+/// The first columns of a row.
+fn named(score: &Score) -> String {
+    let map = score.mapping.as_ref().map_or_else(String::new, |map| format!(" `{map}` |"));
+    format!("| `{}` |{map}", score.ftl)
 }
 
 /// Relative to the baseline followed by the mean write amplification, a column for each workload.
-fn by_workload(board: &Scoreboard) -> String {
+fn by_workload(board: &Scoreboard, heading: &str, rule: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for workload in board.scores.iter().flat_map(|score| &score.workloads) {
         if !names.contains(&workload.workload.as_str()) {
@@ -42,7 +50,7 @@ fn by_workload(board: &Scoreboard) -> String {
     }
     let headings: Vec<_> = names.iter().map(|name| short(name)).collect();
     let mut text =
-        format!("| FTL | {} |\n|---|{}\n", headings.join(" | "), "---:|".repeat(names.len()));
+        format!("{heading} {} |\n{rule}{}\n", headings.join(" | "), "---:|".repeat(names.len()));
     for score in &board.scores {
         let of = |name: &&str| {
             let found = score.workloads.iter().find(|workload| workload.workload == **name);
@@ -52,7 +60,7 @@ fn by_workload(board: &Scoreboard) -> String {
             )
         };
         let columns: Vec<_> = names.iter().map(of).collect();
-        let _ = writeln!(text, "| `{}` | {} |", score.ftl, columns.join(" | "));
+        let _ = writeln!(text, "{} {} |", named(score), columns.join(" | "));
     }
     text
 }

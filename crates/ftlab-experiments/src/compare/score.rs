@@ -1,6 +1,6 @@
 //! What many cells say of an FTL.
 
-use super::cell::{Cell, Outcome};
+use super::cell::{Cell, Contestant, Outcome, with_map};
 use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry;
 use ftlab_sim::result::RunResult;
@@ -21,7 +21,7 @@ pub const RIVALS: &str = "rivals";
 pub struct Scoreboard {
     /// The FTLs that others are held against: in each cell, the best of them; or [`RIVALS`].
     pub baseline: Vec<String>,
-    /// Every FTL with a result.
+    /// Every FTL with a result, with each of its maps.
     pub scores: Vec<Score>,
     /// Cells without a result, and why.
     pub missing: Vec<(Cell, String)>,
@@ -35,11 +35,14 @@ pub struct Scoreboard {
     pub caveats: Vec<String>,
 }
 
-/// What all cells of an FTL say.
+/// What all cells of an FTL with one map say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Score {
     /// The FTL as it was named.
     pub ftl: String,
+    /// Where its map is; none if it is in memory in every cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<String>,
     /// Geometric mean over its cells of (WAF - 1 + 0.003) relative to the baseline's.
     pub relative: f64,
     /// Of the cell where it does best, and of that where it does worst.
@@ -102,14 +105,14 @@ impl Scoreboard {
         for one in measured.iter().filter(|one| counts(&one.cell.ftl)) {
             of_baseline.add(one.cell, one.amplified());
         }
-        let mut ftls: Vec<&str> = Vec::new();
+        let mut contestants: Vec<Contestant<'_>> = Vec::new();
         for one in &measured {
-            if !ftls.contains(&one.cell.ftl.as_str()) {
-                ftls.push(&one.cell.ftl);
+            if !contestants.contains(&one.cell.contestant()) {
+                contestants.push(one.cell.contestant());
             }
         }
-        let score = |ftl: &&str| Score::new(ftl, &measured, &of_baseline);
-        let mut scores: Vec<_> = ftls.iter().filter_map(score).collect();
+        let score = |of: &Contestant<'_>| Score::new(*of, &measured, &of_baseline);
+        let mut scores: Vec<_> = contestants.iter().filter_map(score).collect();
         scores.sort_by(|a, b| a.relative.total_cmp(&b.relative));
         let missing = outcomes.iter().filter_map(|outcome| {
             let reason = outcome.run.as_ref().err()?;
@@ -144,10 +147,16 @@ impl Scoreboard {
         }
     }
 
-    /// The two FTLs that do best of those that can be built.
+    /// The FTL that does best of those that can be built, and the next one with the same map.
     pub(super) fn leaders(&self) -> Option<[&Score; 2]> {
         let mut built = self.scores.iter().filter(|score| !knows_the_future(&score.ftl));
-        Some([built.next()?, built.next()?])
+        let best = built.next()?;
+        Some([best, built.find(|score| score.mapping == best.mapping)?])
+    }
+
+    /// Whether rows differ in their maps, or have one that is not in memory as a whole.
+    pub fn has_maps(&self) -> bool {
+        self.scores.iter().any(|score| score.mapping.is_some())
     }
 }
 
@@ -182,11 +191,16 @@ fn knows_the_future(ftl: &str) -> bool {
 }
 
 impl Score {
-    /// None if there is no cell that has both a result of `ftl` and one of the baseline.
-    fn new(ftl: &str, measured: &[Measured<'_>], baseline: &Baseline<'_>) -> Option<Self> {
+    /// Itself, with its map if that is told.
+    pub fn name(&self) -> String {
+        with_map(&self.ftl, self.mapping.as_deref())
+    }
+
+    /// None if there is no cell that has both a result of it and one of the baseline.
+    fn new(of: Contestant<'_>, measured: &[Measured<'_>], baseline: &Baseline<'_>) -> Option<Self> {
         let runs: Vec<(Measured<'_>, f64)> = measured
             .iter()
-            .filter(|one| one.cell.ftl == ftl)
+            .filter(|one| one.cell.contestant() == of)
             .filter_map(|one| Some((*one, one.amplified() / baseline.of(one.cell)?)))
             .collect();
         let most =
@@ -195,7 +209,8 @@ impl Score {
         let host_writes: u64 = runs.iter().map(|(one, _)| one.run.host_writes).sum();
         let seconds: f64 = runs.iter().map(|(one, _)| one.run.seconds).sum();
         Some(Self {
-            ftl: ftl.to_owned(),
+            ftl: of.0.to_owned(),
+            mapping: of.1.map(str::to_owned),
             relative: geometric_mean(ratios()),
             relative_range: [ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max)],
             cells: runs.len(),

@@ -116,8 +116,8 @@ impl Comparison {
         let tried = sizes.iter().zip(outcomes.chunks(2)).map(|(pages, pair)| of_size(*pages, pair));
         let what = format!(
             "{} ahead of {} under {} with {} of over-provisioning",
-            best.ftl,
-            second.ftl,
+            best.name(),
+            second.name(),
             best.workload,
             percent(best.op_ratio)
         );
@@ -132,7 +132,7 @@ fn of_size(pages_per_block: u32, pair: &[Outcome]) -> BlockSize {
         let found = "there is no result".into();
         return BlockSize { pages_per_block, is_same: None, found };
     };
-    let [a, b] = [&pair[0].cell.ftl, &pair[1].cell.ftl];
+    let [a, b] = [&pair[0], &pair[1]].map(|one| one.cell.name());
     BlockSize {
         pages_per_block,
         is_same: Some(best <= second * (1.0 + LEVEL)),
