@@ -56,7 +56,7 @@ pub struct MapAdvice {
     pub trust: String,
     /// What the host can address.
     pub logical_bytes: u64,
-    /// Memory for all entries.
+    /// Memory for all entries one by one, of 8 bytes each. On flash, translation pages have 4 bytes of each.
     pub all_bytes: u64,
     /// Pages to write and to trim that were looked up.
     pub look_ups: u64,
@@ -112,7 +112,7 @@ impl MapQuestion {
         let drive = prepared.config().drive.clone();
         drop(prepared);
         let all_bytes = ENTRY_BYTES * u64::from(drive.logical_pages);
-        let sizes = self.sizes(all_bytes, u64::from(drive.page_bytes));
+        let sizes = self.sizes(all_bytes, u64::from(drive.page_bytes))?;
         let mut maps = vec!["full".to_owned()];
         for (map, rest) in MAPS {
             maps.extend(sizes.iter().map(|size| format!("{map}:cache={}{rest}", ByteSize(*size))));
@@ -134,7 +134,7 @@ impl MapQuestion {
     }
 
     /// Those that were asked for, or the usual ones, in ascending order.
-    fn sizes(&self, all_bytes: u64, page_bytes: u64) -> Vec<u64> {
+    fn sizes(&self, all_bytes: u64, page_bytes: u64) -> Result<Vec<u64>, SimError> {
         let least = LEAST_PAGES * page_bytes;
         let usual = (0..USUAL_SIZES).map(|times| (all_bytes >> times).max(least));
         let mut sizes: Vec<u64> = match self.sizes.as_slice() {
@@ -143,7 +143,17 @@ impl MapQuestion {
         };
         sizes.sort_unstable();
         sizes.dedup();
-        sizes
+        match sizes.last() {
+            Some(most) if *most > all_bytes.max(least) => Err(SimError::Unusable {
+                what: format!(
+                    "memory of {} for the map, whose entries take {} of {ENTRY_BYTES} bytes each on this drive",
+                    ByteSize(*most),
+                    ByteSize(all_bytes)
+                ),
+                remedy: format!("give at most {}", ByteSize(all_bytes.max(least))),
+            }),
+            _ => Ok(sizes),
+        }
     }
 
     /// Stack distances of the look-ups that the runs counted.
@@ -214,13 +224,18 @@ impl MapQuestion {
                     let point = curve.points.iter().find(|point| point.cache_bytes == bytes);
                     let waf = point.map_or(f64::NAN, |point| point.waf);
                     format!(
-                        "{ftl} with {} {goal} from {} on, {} of the map: {} instead of {in_memory}.",
+                        "{ftl} with {} {goal} from {} on, {} of the {} for all entries: {} instead of {in_memory}.",
                         curve.map,
                         ByteSize(bytes),
                         percent(bytes as f64 / all_bytes as f64),
+                        ByteSize(all_bytes),
                         significant(waf, 4)
                     )
                 }
+                None if self.target_waf.is_some_and(|target| curves[0].waf_in_memory > target) => format!(
+                    "{ftl} has {in_memory} with all of the map in memory, so no memory for it {goal}; more \
+                     over-provisioning (--op) or another FTL may."
+                ),
                 None => format!(
                     "{ftl} needs more memory than any of these; with the map in memory it has {in_memory}."
                 ),
@@ -296,12 +311,30 @@ mod tests {
             assert!(curve.points[0].waf > curve.waf_in_memory);
             assert!(curve.needs_bytes.is_some_and(|bytes| bytes <= advice.all_bytes));
         }
-        let least =
-            "1r-greedy with s-ftl is within 5% of a map in memory from 16KiB on, 50% of the map";
+        let least = "1r-greedy with s-ftl is within 5% of a map in memory from 16KiB on, 50% of the 32KiB for";
         assert!(advice.answer.contains(least), "{}", advice.answer);
-        let more = MapQuestion { target_waf: Some(1.01), ..question("hotcold") };
-        let answer = more.answer(2).unwrap().answer;
-        assert!(answer.contains("2r++ needs more memory than any of these"), "{answer}");
+        // Less than with the map in memory is not to be had, and a bit more is not with so little memory.
+        let in_memory = advice.curves.last().unwrap().waf_in_memory;
+        for (target, part) in [
+            (
+                1.01,
+                "with all of the map in memory, so no memory for it reaches 1.010; more over-prov",
+            ),
+            (1.001 * in_memory, "2r++ needs more memory than any of these"),
+        ] {
+            let sizes = vec![ByteSize(1024)];
+            let more = MapQuestion { target_waf: Some(target), sizes, ..question("hotcold") };
+            let answer = more.answer(2).unwrap().answer;
+            assert!(answer.contains(part), "{answer}");
+        }
+    }
+
+    #[test]
+    fn more_memory_than_all_entries_take_is_refused() {
+        let large = MapQuestion { sizes: vec!["1TiB".parse().unwrap()], ..question("hotcold") };
+        let error = large.answer(1).unwrap_err().to_string();
+        assert!(error.contains("entries take 32KiB of 8 bytes each"), "{error}");
+        assert!(error.contains("give at most 32KiB"), "{error}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ facts! {
     pub struct MapResult {
         /// Memory for entries.
         cache_bytes: u64 = Count, "bytes", from "--mapping" [frame(411, "map_cache_bytes")];
-        /// All translation pages.
+        /// All translation pages, which have 4 bytes of each entry: what is on flash, not what entries take in memory.
         map_bytes: u64 = Count, "bytes", from "the FTL" [frame(412, "map_bytes")];
         /// Pages to write or to trim that were looked up.
         write_lookups: u64 = Count, "pages", from "the FTL" [frame(413, "map_write_lookups")];

@@ -456,6 +456,11 @@ fn advise_tells_how_much_memory_a_map_needs() {
     for part in ["found by plain LRU", "1r-greedy, dftl", "write amplification", "8KiB", "32KiB"] {
         assert!(figure.contains(part), "{part}");
     }
+    let missed = run("--mapping-cache=8KiB --target-waf 1.01").stdout;
+    assert!(
+        missed.contains("so no memory for it reaches 1.010; more over-provisioning"),
+        "{missed}"
+    );
     let advice = run("--mapping-cache=8KiB,16KiB --target-waf 20 --json").json();
     assert_eq!(advice["all_bytes"], 32_768);
     let curve = &advice["curves"][0];
@@ -465,6 +470,7 @@ fn advise_tells_how_much_memory_a_map_needs() {
     assert_eq!(share, curve["points"][1]["hit_share"].as_f64());
     for (rest, code, part) in [
         ("--mapping-cache --op 10%,20%", 2, "give one --op"),
+        ("--mapping-cache=1TiB", 2, "whose entries take 32KiB of 8 bytes each on this drive"),
         ("--mapping-cache=1KiB", 2, "at least one translation page of 4096 bytes"),
         ("--mapping-cache --tbw 5 --endurance 100", 2, "cannot be used with"),
     ] {
