@@ -82,6 +82,33 @@ fn every_ftl_runs_with_every_map_and_tables_name_it() {
 }
 
 #[test]
+fn what_is_wrong_with_a_map_is_told_in_pages_and_with_its_parameters() {
+    let run = |rest: &str| Place::new().ftlab(&format!("run hotcold --ftl 1r-greedy {rest}"));
+    for (rest, message) in [
+        (
+            "--logical 4MiB --mapping iu:size=16KiB,cache=1MiB",
+            "it has size, and on flash, units are those of dftl:cache=2MiB,unit=16KiB",
+        ),
+        (
+            "--logical 4MiB --mapping dftl:foo=1",
+            "it has cache, entry-bytes, protected, unit, hmb, hmb-us",
+        ),
+        (
+            "--logical 64MiB --op 7% --pages-per-block 2048 --mapping iu:size=16KiB",
+            "9 blocks of 2048 pages are too few: 16384 logical pages fill 8",
+        ),
+        (
+            "--logical 64MiB --op 28% --pages-per-block 1024 --reserve 8 --mapping iu:size=16KiB",
+            "--pages-per-block 512 is enough",
+        ),
+    ] {
+        run(rest).fails(2, &[message]);
+    }
+    let taken = "--logical 64MiB --op 28% --pages-per-block 512 --reserve 8 --mapping iu:size=16KiB --drive-writes 1";
+    assert_eq!(run(taken).code, 0);
+}
+
+#[test]
 fn units_are_rewritten_in_whole_unless_a_request_covers_them() {
     let place = Place::new();
     let lines = (0..30_000_u32).map(|number| {

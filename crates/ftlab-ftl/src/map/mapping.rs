@@ -327,7 +327,7 @@ impl FromStr for Mapping {
     /// Reads `full`, `iu:size=16KiB`, or `dftl:cache=2MiB,unit=16KiB`.
     fn from_str(text: &str) -> Result<Self, SpecError> {
         fn of<T: OnFlash>(spec: &Spec) -> Result<T, SpecError> {
-            let mut map = T::from_spec(spec)?;
+            let mut map = T::from_spec(spec).map_err(with_common)?;
             if map.cache().0 == 0 {
                 let value = spec.get("cache").unwrap_or_default().to_owned();
                 let expects = "a size above 0; give cache=2MiB".to_owned();
@@ -343,9 +343,11 @@ impl FromStr for Mapping {
         let is_on_flash = spec.name != "full" && spec.name != IU[0];
         let host = if is_on_flash { take_host(&mut spec)? } else { None };
         let kept = match spec.name.as_str() {
-            name if name == "full" || name == IU[0] => {
-                ftlab_spec::NoParameters::from_spec(&spec).map(|_| Kept::Full)?
-            }
+            "full" => ftlab_spec::NoParameters::from_spec(&spec).map(|_| Kept::Full)?,
+            name if name == IU[0] => match spec.arguments.first() {
+                None => Kept::Full,
+                Some((key, _)) => return Err(not_of_units(key, unit)),
+            },
             DftlParameters::NAME => Kept::Dftl(of(&spec)?),
             CdftlParameters::NAME => Kept::Cdftl(of(&spec)?),
             SftlParameters::NAME => Kept::Sftl(of(&spec)?),
@@ -381,6 +383,28 @@ impl FromStr for Mapping {
 
 fn pages_min<T: OnFlash>(_: &T) -> u64 {
     T::PAGES_MIN
+}
+
+/// What a map on flash says of a parameter that it has not, with those that all of these have.
+fn with_common(mut error: SpecError) -> SpecError {
+    if let SpecError::UnknownParameter { known, .. } = &mut error {
+        known.extend([UNIT].into_iter().chain(HOST).map(str::to_owned));
+    }
+    error
+}
+
+/// What a map in memory by units says of a parameter that it has not: maps on flash may have units, too.
+fn not_of_units(key: &str, unit: Option<ByteSize>) -> SpecError {
+    let [name, size] = IU;
+    let unit = unit.unwrap_or(ByteSize(16 << 10));
+    SpecError::UnknownParameter {
+        of: name.to_owned(),
+        key: key.to_owned(),
+        known: vec![
+            size.to_owned(),
+            format!("and on flash, units are those of dftl:cache=2MiB,{UNIT}={unit}"),
+        ],
+    }
 }
 
 /// The memory of the host that is given, which is no parameter of the map itself.
@@ -510,7 +534,15 @@ mod tests {
             ("dftl:cache=1MiB,unit=0", "unit=0 is not a size above a page; give unit=16KiB"),
             ("iu", "size= is not a size above a page; give size=16KiB"),
             ("iu:size=x", "size=x is not"),
-            ("iu:size=16KiB,cache=1MiB", "iu has no parameter \"cache\""),
+            (
+                "iu:size=8KiB,cache=1MiB",
+                "iu has no parameter \"cache\"; it has size, and on flash, units are those of dftl:cache=2MiB,unit=8KiB",
+            ),
+            ("dftl:foo=1", "it has cache, entry-bytes, protected, unit, hmb, hmb-us"),
+            (
+                "leaftl:entry-bytes=4",
+                "it has cache, gamma, buffer, greedy, compaction, unit, hmb, hmb-us",
+            ),
             ("iu:size=16KiB,hmb=1MiB", "iu has no parameter \"hmb\""),
             ("full:hmb=1MiB", "full has no parameter \"hmb\""),
             ("dftl:cache=1MiB,hmb=0", "hmb=0 is not a size above 0; give hmb=64MiB"),

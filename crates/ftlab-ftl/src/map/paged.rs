@@ -116,7 +116,8 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
                 UnitFlash::new(flash, units),
                 watch,
                 is_small,
-            )?,
+            )
+            .map_err(|error| error.in_pages(units.pages, logical_pages))?,
             map: map.unwrap_or_else(|| Box::new(InMemory)),
             host,
             host_ns,
@@ -373,12 +374,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     /// Looks up the entry of unit `lpn` on a drive that is read-only. What is in memory stays, since what has changed of
     /// it has nowhere to go; whether the entry was there.
     #[cold]
-    fn look_at(
-        &mut self,
-        lpn: Lpn,
-        found: Found,
-        purpose: Purpose,
-    ) -> Result<bool, ErrorOf<Self>> {
+    fn look_at(&mut self, lpn: Lpn, found: Found, purpose: Purpose) -> Result<bool, ErrorOf<Self>> {
         if found == Found::InPage {
             return Ok(true);
         }

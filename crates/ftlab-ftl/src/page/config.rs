@@ -127,6 +127,21 @@ pub enum ConfigError {
     NoLogicalPages,
 }
 
+impl ConfigError {
+    /// What an engine says whose pages are units of `unit_pages` pages, of the `logical_pages` pages of its drive.
+    pub(crate) fn in_pages(mut self, unit_pages: u32, of_drive: u32) -> Self {
+        if let Self::TooFewBlocks {
+            pages_per_block, logical_pages, fitting_pages_per_block, ..
+        } = &mut self
+        {
+            *pages_per_block *= unit_pages;
+            *logical_pages = of_drive;
+            *fitting_pages_per_block = fitting_pages_per_block.map(|units| units * unit_pages);
+        }
+        self
+    }
+}
+
 /// What to type; over-provisioning beyond reason is better said in blocks.
 fn enough(needed: u64, op_percent: u64) -> String {
     if op_percent < 100 { format!("--op {op_percent}%") } else { format!("--blocks {needed}") }
