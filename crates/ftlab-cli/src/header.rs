@@ -8,6 +8,9 @@ use ftlab_sim::result::{Config, DriveSummary, SkippedSummary, TimingSummary, Wor
 use ftlab_sim::{DriveOptions, Experiment, ExperimentResult, Fill, Prepared, doubts, told};
 use std::collections::BTreeMap;
 
+/// What an option of drives is called that has a line of its own.
+const MAPPING: &str = "mapping";
+
 pub(crate) fn header(prepared: &Prepared) -> String {
     let config = prepared.config();
     let drive = &config.drive;
@@ -21,6 +24,7 @@ pub(crate) fn header(prepared: &Prepared) -> String {
         ("preparation", preparation(config)),
         ("counted", counted(config)),
     ]);
+    lines.extend(map(drive).map(|text| ("map", text)));
     lines.extend(wear(drive).map(|text| ("wear", text)));
     if let Some(streams) = &config.streams {
         lines.push(("streams", format!("{streams}; 0 elsewhere")));
@@ -152,6 +156,12 @@ fn collection(config: &Config) -> String {
     )
 }
 
+/// Where the map is, if it is not in memory.
+fn map(drive: &DriveSummary) -> Option<String> {
+    let mut told = told::<DriveOptions>(&drive.options);
+    told.find_map(|(told, text)| if told.title == MAPPING { text } else { None }).map(str::to_owned)
+}
+
 /// Wear levelling, and the options that are told where they are not off.
 fn wear(drive: &DriveSummary) -> Option<String> {
     let mut rules = Vec::new();
@@ -164,7 +174,7 @@ fn wear(drive: &DriveSummary) -> Option<String> {
             "cold pages move when a block has {erases} erases more than the least-worn one"
         ));
     }
-    let told = told::<DriveOptions>(&drive.options);
+    let told = told::<DriveOptions>(&drive.options).filter(|(told, _)| told.title != MAPPING);
     rules.extend(told.filter_map(|(told, text)| Some(format!("{} {}", told.title, text?))));
     (!rules.is_empty()).then(|| rules.join("; "))
 }

@@ -45,6 +45,8 @@ pub(crate) fn luns() -> Vec<Fact<TimingResult>> {
             Known, Kind::Share => |time| time.lun_seconds.share_of_erases();
         120 "busy with\nhost reads", 90 "for host reads": "Share that reads of the host took, where they take time",
             Told, Kind::Share => |time| of_work(time, |of| of.host_reads).filter(|_| time.requests.is_some());
+        130 "busy with\nmap, units", 130 "for the map and units": "Share that pages of the map took, and pages read or programmed with others of their unit",
+            Nonzero, Kind::Share => |time| of_work(time, |of| of.others);
     };
     let rounded = |fact: Fact<_>| match fact.kind {
         Kind::Share => fact.in_terminal(Kind::Tenths),

@@ -313,6 +313,23 @@ mod tests {
     }
 
     #[test]
+    fn the_last_tenth_of_a_map_that_lets_pages_wait_is_as_the_rest() {
+        // A tenth is a third of what waits; on average every page is programmed once at least.
+        for writes in (12_000..14_000).step_by(250) {
+            let mut experiment = experiment("2r++", "leaftl:cache=4KiB,buffer=4096");
+            experiment.length = Length::Writes(writes);
+            let of = experiment.run(&mut ()).unwrap().runs.remove(0);
+            assert!(of.waf_last_tenth >= 1.0, "{writes}: {}", of.waf_last_tenth);
+            assert!(
+                of.waf_last_tenth < 2.0 * of.waf,
+                "{writes}: {}, {}",
+                of.waf_last_tenth,
+                of.waf
+            );
+        }
+    }
+
+    #[test]
     fn what_units_rewrite_is_a_part_of_write_amplification() {
         for mapping in ["iu:size=2KiB", "dftl:cache=4KiB,unit=2KiB"] {
             let of = run("2r++", mapping);

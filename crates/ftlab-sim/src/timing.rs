@@ -393,7 +393,7 @@ facts! {
         merges: f64 = Time(4), "s", from "the clock";
         /// Erases.
         erases: f64 = Time(4), "s", from "the clock";
-        /// Anything else that the FTL read or programmed.
+        /// Anything else that the FTL read or programmed: pages of its map, and those of units that the host wrote in part.
         others: f64 = Time(4), "s", from "the clock";
     }
 }

@@ -106,6 +106,17 @@ fn what_is_wrong_with_a_map_is_told_in_pages_and_with_its_parameters() {
     }
     let taken = "--logical 64MiB --op 28% --pages-per-block 512 --reserve 8 --mapping iu:size=16KiB --drive-writes 1";
     assert_eq!(run(taken).code, 0);
+    let timed = "--logical 64MiB --op 28% --pages-per-block 64 --reserve 8 --drive-writes 1 --timing slc:unit=request";
+    for mapping in ["dftl:cache=4KiB", "iu:size=16KiB", "full"] {
+        let output = run(&format!("{timed} --mapping {mapping} --wide"));
+        // Of the row of LUNs: least, mean and most busy, and then what they are busy with.
+        let table = output.stdout.split("\nLUNs ").nth(1).unwrap();
+        let row = table.lines().find(|line| line.starts_with("1r-greedy")).unwrap();
+        let shares =
+            row.split_whitespace().filter_map(|cell| cell.strip_suffix("%")?.parse::<f64>().ok());
+        let busy: f64 = shares.skip(3).sum();
+        assert!((busy - 100.0).abs() < 0.5, "{mapping}: {busy}% in {}", output.stdout);
+    }
 }
 
 #[test]

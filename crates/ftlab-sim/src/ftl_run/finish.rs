@@ -218,7 +218,7 @@ impl FtlRun {
             steady_waf: settling.steady_waf(),
             waf: totals.waf(),
             media_bytes_per_host_byte,
-            waf_last_tenth: last_tenth.waf(),
+            waf_last_tenth: last_tenth.waf_of_part(),
             last_tenth_host_writes: last_tenth.host_writes,
             // It depends on what the workload brought.
             evidence: None,

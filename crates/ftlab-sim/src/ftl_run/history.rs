@@ -44,7 +44,7 @@ impl History {
         let interval = totals.since(self.interval_start);
         self.interval_start = totals;
         let series = &mut self.series;
-        series.waf.push(interval.waf());
+        series.waf.push(interval.waf_of_part());
         series.host_bytes.push(interval.host_bytes(page_bytes));
         series.relocations.push(interval.relocations);
         series.refreshed.push(interval.refreshed);
@@ -56,7 +56,7 @@ impl History {
     pub(super) fn end_round(&mut self, totals: Totals, pass: Pass) {
         let round = totals.since(self.round_start);
         self.round_start = totals;
-        self.rounds.push(round.waf(), round.erases, pass);
+        self.rounds.push(round.waf_of_part(), round.erases, pass);
     }
 
     /// Whether it may have settled: not between two looks, and not while part of a trace has yet to come.
@@ -77,13 +77,13 @@ impl History {
         self.rounds.settling(given)
     }
 
-    /// What happened in the last tenth of the host writes, from the nearest checkpoint on.
+    /// What happened in the last tenth of the host writes, from the nearest checkpoint on after which some were taken.
     pub(super) fn last_tenth(&self, totals: Totals) -> Totals {
         let wanted = totals.host_writes - totals.host_writes.div_ceil(10);
         let nearest = self
             .checkpoints
             .iter()
-            .filter(|checkpoint| checkpoint.host_writes < totals.host_writes)
+            .filter(|checkpoint| checkpoint.taken < totals.taken)
             .min_by_key(|checkpoint| checkpoint.host_writes.abs_diff(wanted));
         totals.since(nearest.copied().unwrap_or_default())
     }

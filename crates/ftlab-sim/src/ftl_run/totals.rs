@@ -29,6 +29,8 @@ totals! {
         /// Of these, pages that came to the FTL: the others were rewritten or trimmed in the write buffer, or are
         /// still there.
         host_programs,
+        /// Pages that the host wrote, but for those that wait in the map to be programmed in order.
+        taken,
         relocations,
         merge_copies,
         /// Translation pages written, and pages of units that the host wrote in part.
@@ -48,6 +50,7 @@ impl Totals {
             host_writes: *host_pages,
             lacking,
             host_programs: counters.host_writes,
+            taken: host_pages - map.waiting,
             relocations: counters.relocations(),
             merge_copies: counters.merges.copies,
             map_writes: map.writes() + map.rewrites,
@@ -65,6 +68,12 @@ impl Totals {
     /// Flash pages programmed per page that the host wrote.
     pub(super) fn waf(self) -> f64 {
         self.programs() as f64 / self.host_writes as f64
+    }
+
+    /// The same of a part of a run. A page counts when it leaves the map in which it waits, with what that costs: else a
+    /// part has pages without their programs, or the other way round.
+    pub(super) fn waf_of_part(self) -> f64 {
+        if self.taken == 0 { self.waf() } else { self.programs() as f64 / self.taken as f64 }
     }
 
     /// Bytes that the host sent.
