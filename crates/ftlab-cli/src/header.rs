@@ -3,7 +3,7 @@
 
 use crate::output::aligned;
 use ftlab_ftl::registry::policy_names;
-use ftlab_sim::format::{bytes, grouped, percent, significant};
+use ftlab_sim::format::{bytes, decimal, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, SkippedSummary, TimingSummary, WorkloadSummary};
 use ftlab_sim::{DriveOptions, Experiment, ExperimentResult, Fill, Prepared, doubts, told};
 use std::collections::BTreeMap;
@@ -24,6 +24,7 @@ pub(crate) fn header(prepared: &Prepared) -> String {
         ("preparation", preparation(config)),
         ("counted", counted(config)),
     ]);
+    lines.extend(model(config).map(|text| ("model", text)));
     lines.extend(map(drive).map(|text| ("map", text)));
     lines.extend(wear(drive).map(|text| ("wear", text)));
     if let Some(streams) = &config.streams {
@@ -154,6 +155,23 @@ fn collection(config: &Config) -> String {
         grouped(u64::from(drive.gc_start_blocks)),
         grouped(u64::from(drive.early_valid_pages_max))
     )
+}
+
+/// Of which drive it is a model, if what is told of it is of that drive.
+fn model(config: &Config) -> Option<String> {
+    let of = config.model_of.as_ref()?;
+    let times = of.logical_bytes as f64 / config.drive.logical_bytes as f64;
+    let map = of.mapping.as_ref().map(|map| format!(", and of the memory of its {map}"));
+    let life = config.endurance_cycles.map(|_| "; what can be written is that of the drive");
+    (map.is_some() || life.is_some()).then(|| {
+        format!(
+            "1/{} of a drive of {}{}{}",
+            grouped(times.round() as u64),
+            decimal(of.logical_bytes),
+            map.unwrap_or_default(),
+            life.unwrap_or_default()
+        )
+    })
 }
 
 /// Where the map is, if it is not in memory.

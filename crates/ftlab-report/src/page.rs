@@ -9,7 +9,7 @@ use crate::times;
 use crate::{BYTES_MAX, CHART_STYLE, Link, ReportError, check};
 use askama::Template;
 use ftlab_sim::fact::Sheet;
-use ftlab_sim::format::{bytes, grouped, percent, significant};
+use ftlab_sim::format::{bytes, decimal, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, RunResult, WorkloadSummary};
 use ftlab_sim::{DriveOptions, Experiment, ExperimentResult, Told, summary, told};
 use std::collections::BTreeMap;
@@ -260,6 +260,10 @@ fn configuration(config: &Config) -> Vec<Fact> {
         fact("collection", &*drive.gc),
         fact("reserve", format!("{} blocks", grouped(drive.reserve_blocks.into()))),
     ]);
+    if let Some(of) = &config.model_of {
+        facts.push(fact("model of a drive of", decimal(of.logical_bytes)));
+        facts.extend(of.mapping.iter().map(|mapping| fact("map of that drive", mapping)));
+    }
     if drive.gc_start_blocks > 0 {
         let (start, most) = (drive.gc_start_blocks, drive.early_valid_pages_max);
         let text = format!(

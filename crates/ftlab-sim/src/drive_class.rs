@@ -13,6 +13,8 @@
 //! - A trace of fewer pages is repeated side by side, in as many copies as the model has room for. So what it writes covers
 //!   the capacity of the drive, as it does where the application has grown to the size of the drive.
 //! - A trace of more pages runs as it is, with units that are as much larger.
+//! - Memory for a map, of the drive and of the host, is as much smaller as the model is. A page stays a page: the model's
+//!   map has fewer translation pages of the same size, and units of a map and what `leaftl` programs together stay.
 //! - A drive of the [atlas](crate::atlas) brings what else is known of it, reserve and schedule of collection, unless others
 //!   are asked for.
 
@@ -21,6 +23,8 @@ use crate::atlas::{AtlasDrive, known_drive};
 use crate::drive::{DriveOptions, DriveSummary, Logical, Physical};
 use crate::evidence::ENOUGH_REQUESTS;
 use crate::format::{bytes, decimal, grouped, percent};
+use crate::mappings::Mappings;
+use crate::model_of::ModelOf;
 use crate::run_options::Experiment;
 use crate::workload::{Copies, Workload};
 use ftlab_ftl::page::Hints;
@@ -66,6 +70,8 @@ pub struct Model {
     pub workload: Workload,
     /// Its size.
     pub size: ModelSize,
+    /// What the host can address of the drive.
+    capacity: u64,
 }
 
 /// The size of a model.
@@ -225,7 +231,7 @@ impl DriveClass {
         seed: u64,
     ) -> Result<Model, SimError> {
         self.check()?;
-        let units = self.units();
+        let (units, capacity) = (self.units(), self.capacity.0);
         let unit_pages = MODEL_PAGES.div_ceil(units).max(u64::from(UNIT_PAGES_MIN));
         let least = units * unit_pages;
         let workload = match workload {
@@ -234,7 +240,7 @@ impl DriveClass {
         };
         if workload.is_generator() {
             let size = ModelSize { pages: least, pages_per_block: unit_pages as u32, copies: 1 };
-            return Ok(Model { workload: workload.of_capacity(self.capacity.0)?, size });
+            return Ok(Model { workload: workload.of_capacity(self.capacity.0)?, size, capacity });
         }
         let trace = workload.open_trace(page_bytes, false)?;
         let own = workload.logical_size(Logical::OfWorkload, page_bytes, trace.as_deref())?;
@@ -243,7 +249,7 @@ impl DriveClass {
         if own_pages >= least {
             let pages_per_block = u32::try_from(own_pages / units).unwrap_or(u32::MAX);
             let size = ModelSize { pages: own_pages, pages_per_block, copies: 1 };
-            return Ok(Model { workload: workload.clone(), size });
+            return Ok(Model { workload: workload.clone(), size, capacity });
         }
         let copies = side_by_side(workload, page_bytes, [own_pages, least], seed)?;
         let size = ModelSize {
@@ -251,7 +257,7 @@ impl DriveClass {
             pages_per_block: (copies.pages() / units) as u32,
             copies: copies.number(),
         };
-        Ok(Model { workload: Workload::Copies(Box::new(copies)), size })
+        Ok(Model { workload: Workload::Copies(Box::new(copies)), size, capacity })
     }
 }
 
@@ -304,7 +310,49 @@ impl Model {
         let mut experiment = Experiment { workload: self.workload.clone(), ..experiment.clone() };
         experiment.drive.logical = Logical::Pages(self.size.pages);
         experiment.drive.pages_per_block = Some(self.size.pages_per_block);
+        let asked = match experiment.model_of.and_then(|of| of.mapping) {
+            Some(asked) => asked.parse()?,
+            None => experiment.drive.mapping,
+        };
+        experiment.drive.mapping = self.maps(&asked, experiment.drive.page_bytes)?;
+        let mapping = (experiment.drive.mapping != asked).then(|| asked.name());
+        experiment.model_of = Some(ModelOf { logical_bytes: self.capacity, mapping });
         Ok(experiment)
+    }
+
+    /// Maps of the drive on the model, which have less memory as the model is smaller.
+    fn maps(&self, asked: &Mappings, page_bytes: u32) -> Result<Mappings, SimError> {
+        let share = self.size.pages as f64 * f64::from(page_bytes) / self.capacity.max(1) as f64;
+        let scaled = |size: u64| (size as f64 * share).round() as u64;
+        let pages = u32::try_from(self.size.pages).unwrap_or(u32::MAX);
+        for mapping in asked.each() {
+            let Some(least) = mapping.cache_min(pages, page_bytes) else { continue };
+            let cache = ("cache", mapping.cache_bytes(pages, page_bytes), least);
+            let page = u64::from(page_bytes) * u64::from(mapping.unit_pages(page_bytes));
+            let host = mapping.host_bytes().map(|bytes| ("hmb", bytes, page));
+            for (key, size, least) in [Some(cache), host].into_iter().flatten() {
+                if scaled(size) >= least {
+                    continue;
+                }
+                let enough = ((least as f64 / share).ceil() as u64).next_multiple_of(1 << 20);
+                return Err(SimError::Unusable {
+                    what: format!(
+                        "{}: {key}={} of a drive of {} is {} bytes of its model, which takes {} at least",
+                        mapping.name(),
+                        ByteSize(size),
+                        decimal(self.capacity),
+                        grouped(scaled(size)),
+                        grouped(least)
+                    ),
+                    remedy: format!(
+                        "give {key}={} or more, or a larger model: a longer trace, or more than 4,096 units (--drive \
+                         CAPACITY,SHARE,UNIT)",
+                        ByteSize(enough)
+                    ),
+                });
+            }
+        }
+        Ok(asked.scaled(scaled))
     }
 
     /// Refuses FTLs that ask for streams where copies have lost them.

@@ -120,6 +120,7 @@ impl Experiment {
             slowest,
             faults,
             endurance_cycles,
+            model_of,
             seed,
             streams,
             wrap,
@@ -143,7 +144,10 @@ impl Experiment {
         let told = if told.is_empty() { String::new() } else { format!("{told:?}") };
         let map = if drive.mapping.are_full() { String::new() } else { drive.mapping.to_string() };
         let policies = policies.clone();
-        Ok(ExperimentIdentity { text: format!("{parts:?}{told}{map}"), versions, policies })
+        // How large the drive is decides what the host can write to it.
+        let model = model_of.as_ref().filter(|_| endurance_cycles.is_some());
+        let model = model.map_or_else(String::new, |of| of.logical_bytes.to_string());
+        Ok(ExperimentIdentity { text: format!("{parts:?}{told}{map}{model}"), versions, policies })
     }
 
     /// The drive and how much is written to it: as it comes out, as far as that is known before a pass over the trace.

@@ -54,6 +54,7 @@ mod luns;
 mod map;
 mod mappings;
 mod memory;
+mod model_of;
 mod moves;
 mod observed_workload;
 mod option;

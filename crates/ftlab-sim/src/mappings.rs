@@ -35,6 +35,11 @@ impl Mappings {
     pub fn scaled(&self, size: impl Fn(u64) -> u64) -> Self {
         Self(self.0.iter().map(|mapping| mapping.scaled(&size)).collect())
     }
+
+    /// Themselves without parameters that are as they are by default.
+    pub fn name(&self) -> String {
+        self.0.iter().map(Mapping::name).collect::<Vec<_>>().join(",")
+    }
 }
 
 impl Default for Mappings {

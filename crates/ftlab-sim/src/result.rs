@@ -14,6 +14,7 @@ pub use crate::fdp::{
 pub use crate::frames::{Bytes, FREE, Frame, Observed, RETIRED};
 pub use crate::groups::GroupResult;
 pub use crate::map::MapResult;
+pub use crate::model_of::ModelOf;
 pub use crate::moves::Moves;
 pub use crate::observed_workload::ObservedWorkload;
 pub use crate::response_summary::ResponseSummary;
@@ -230,6 +231,9 @@ pub struct Config {
     pub timing: Option<TimingSummary>,
     /// How often operations fail, every parameter with its value; none if they do not.
     pub faults: Option<BTreeMap<String, String>>,
+    /// The real drive that the drive is a model of; left out if it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_of: Option<ModelOf>,
     /// The options that are told where they are not off, by name.
     #[serde(flatten)]
     #[schemars(skip)]
@@ -237,6 +241,12 @@ pub struct Config {
 }
 
 impl Config {
+    /// How many times as large the drive is as the one that is simulated: 1 unless that is a model.
+    pub(crate) fn times_smaller(&self) -> f64 {
+        let of = |of: &ModelOf| of.logical_bytes as f64 / self.drive.logical_bytes.max(1) as f64;
+        self.model_of.as_ref().map_or(1.0, of)
+    }
+
     /// Whether it ends as soon as every FTL is steady, even before the workload: a trace that is run once does not.
     pub fn may_end_early(&self) -> bool {
         self.until_steady && (self.repeat || self.format.is_none())

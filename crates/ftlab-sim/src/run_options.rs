@@ -1,6 +1,7 @@
 //! What is said of a run: the options of an experiment, besides those of its drive.
 
 use crate::drive::DriveOptions;
+use crate::model_of::ModelOf;
 use crate::option::{by_text, by_value, drive_writes, options, word};
 use crate::precondition::Fill;
 use crate::workload::Workload;
@@ -63,6 +64,8 @@ pub struct Experiment {
     pub policies: OwnPolicies,
     /// On which drive.
     pub drive: DriveOptions,
+    /// The real drive that it is a model of, if it is one.
+    pub model_of: Option<ModelOf>,
     /// How many host writes are counted.
     pub length: Length,
     /// Whether a trace begins again when it ends; a generator that ends does not.
@@ -217,6 +220,7 @@ impl Experiment {
             drive: DriveOptions::default(),
             length: Length::OfWorkload,
             repeat: false,
+            model_of: None,
             fill: Fill::default(),
             warmup_writes: 0,
             interval_writes: None,

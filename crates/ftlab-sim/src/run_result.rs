@@ -392,7 +392,8 @@ facts! {
 
 facts! {
     Run:
-    /// How much can be written before the flash is worn out, at the media bytes per host byte of the run.
+    /// How much can be written before the flash is worn out, at the media bytes per host byte of the run; to the real drive,
+    /// if the run is on a model of one.
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
     pub struct Endurance {
         /// Program/erase cycles of a block, as given.

@@ -82,6 +82,75 @@ fn every_ftl_runs_with_every_map_and_tables_name_it() {
 }
 
 #[test]
+fn a_model_of_a_drive_has_as_much_less_memory_for_the_map() {
+    let place = Place::new();
+    let run = |drive: &str, rest: &str| {
+        place.ftlab(&format!(
+            "run zipf:theta=0.9 --drive {drive} --drive-writes 0.5 --ftl 1r-greedy {rest}"
+        ))
+    };
+    // 2,048 and 8,192 units of the same drive: 1 GiB, and twice as much.
+    let of =
+        |drive: &str| run(drive, "--mapping full,dftl:cache=1GiB --endurance 3000 --json").json();
+    let [small, large] = ["7.68TB,7%", "7.68TB,7%,937.5MB"].map(of);
+    let pages = |of: &serde_json::Value| of["config"]["drive"]["logical_pages"].as_u64().unwrap();
+    assert_eq!(pages(&large), 2 * pages(&small));
+    let hits = |of: &serde_json::Value| of["runs"][1]["map"]["write_hit_share"].as_f64().unwrap();
+    assert!((0.05..0.95).contains(&hits(&small)), "{}", hits(&small));
+    assert!((hits(&small) - hits(&large)).abs() < 0.02, "{} {}", hits(&small), hits(&large));
+    for result in [&small, &large] {
+        let model_of = &result["config"]["model_of"];
+        assert_eq!(model_of["mapping"], "full,dftl:cache=1GiB");
+        assert_eq!(model_of["logical_bytes"], 7_680_000_000_000_u64);
+        let share = pages(result) as f64 * 4096.0 / 7.68e12;
+        let cache = result["runs"][1]["map"]["cache_bytes"].as_f64().unwrap();
+        assert!((cache - share * f64::from(1 << 30)).abs() <= 0.5, "{cache}");
+        // What can be written is that of the drive.
+        let run = &result["runs"][0];
+        let physical = result["config"]["drive"]["physical_bytes"].as_f64().unwrap() / share;
+        let tbw = 3000.0 * physical / 1e12 / run["waf"].as_f64().unwrap();
+        assert!((run["endurance"]["tbw"].as_f64().unwrap() / tbw - 1.0).abs() < 1e-9);
+    }
+    let text =
+        run("7.68TB,7%", "--mapping dftl:cache=1GiB --endurance 3000 --report model.html").stdout;
+    let page = std::fs::read_to_string(place.path().join("model.html")).unwrap();
+    for part in ["model of a drive of", "7.68 TB", "map of that drive", "dftl:cache=1GiB"] {
+        assert!(page.contains(part), "{part:?} is not in the page");
+    }
+    let line = "1/7,153 of a drive of 7.68 TB, and of the memory of its dftl:cache=1GiB; what can be written is that of \
+                the drive";
+    assert!(text.contains(line) && text.contains("\nmap  "), "{text}");
+    for (mapping, message) in [
+        (
+            "dftl:cache=16MiB",
+            "dftl:cache=16MiB: cache=16MiB of a drive of 7.68 TB is 2,346 bytes of its model, which takes 4,096 at \
+             least; give cache=28MiB or more, or a larger model",
+        ),
+        (
+            "dftl:cache=1GiB,hmb=16MiB",
+            "hmb=16MiB of a drive of 7.68 TB is 2,346 bytes of its model",
+        ),
+    ] {
+        run("7.68TB,7%", &format!("--mapping {mapping}")).fails(2, &[message]);
+    }
+}
+
+#[test]
+fn what_can_be_written_to_a_drive_is_what_advice_tells() {
+    let place = Place::new();
+    let drive = "zipf:theta=0.9 --drive 7.68TB,28% --endurance 3000 --ftl 1r-greedy --json";
+    let run = place.ftlab(&format!("run {drive} --until steady")).json();
+    let advice = place.ftlab(&format!("advise {drive} --dwpd 0.1")).json();
+    let tbw = |of: &serde_json::Value| of["tbw"].as_f64().unwrap();
+    let op_ratio = &run["config"]["drive"]["op_ratio"];
+    let points = advice["curves"][0]["points"].as_array().unwrap();
+    let point = points.iter().find(|point| point["op_ratio"] == *op_ratio).unwrap();
+    let share = tbw(point) / tbw(&run["runs"][0]["endurance"]);
+    // Advice counts by the last window, a run by all of it.
+    assert!((share - 1.0).abs() < 0.05, "{share}");
+}
+
+#[test]
 fn what_is_wrong_with_a_map_is_told_in_pages_and_with_its_parameters() {
     let run = |rest: &str| Place::new().ftlab(&format!("run hotcold --ftl 1r-greedy {rest}"));
     for (rest, message) in [
@@ -98,13 +167,13 @@ fn what_is_wrong_with_a_map_is_told_in_pages_and_with_its_parameters() {
             "9 blocks of 2048 pages are too few: 16384 logical pages fill 8",
         ),
         (
-            "--logical 64MiB --op 28% --pages-per-block 1024 --reserve 8 --mapping iu:size=16KiB",
+            "--logical 64MiB --op 50% --pages-per-block 1024 --reserve 8 --mapping iu:size=16KiB",
             "--pages-per-block 512 is enough",
         ),
     ] {
         run(rest).fails(2, &[message]);
     }
-    let taken = "--logical 64MiB --op 28% --pages-per-block 512 --reserve 8 --mapping iu:size=16KiB --drive-writes 1";
+    let taken = "--logical 64MiB --op 50% --pages-per-block 512 --reserve 8 --mapping iu:size=16KiB --drive-writes 1";
     assert_eq!(run(taken).code, 0);
     let timed = "--logical 64MiB --op 28% --pages-per-block 64 --reserve 8 --drive-writes 1 --timing slc:unit=request";
     for mapping in ["dftl:cache=4KiB", "iu:size=16KiB", "full"] {

@@ -722,7 +722,7 @@ impl Question {
             waf,
             verdict: run.settling.verdict,
             standing: evidence.as_ref().map(|of| of.standing).unwrap_or_default(),
-            tbw: run.endurance.map(|endurance| endurance.tbw * larger * run.waf / waf),
+            tbw: run.endurance.map(|endurance| endurance.tbw * run.waf / waf),
             response_ns,
             metadata_bytes: run.memory.metadata_bytes,
             share_of_erases: run.timing.as_ref().and_then(|of| of.lun_seconds.share_of_erases()),

@@ -158,10 +158,29 @@ impl Mapping {
         })
     }
 
-    /// The same with another size of the cache, which follows from the present one.
+    /// The least memory that it takes on a drive of this many pages, if a part of it is on flash.
+    pub fn cache_min(&self, logical_pages: u32, page_bytes: u32) -> Option<u64> {
+        let unit = self.unit_pages(page_bytes);
+        let engine_page = page_bytes.saturating_mul(unit);
+        let entries = Self::entries_per_page(engine_page).max(1);
+        let map_pages = logical_pages.div_ceil(unit).div_ceil(entries);
+        let least = on_flash!(&self.kept, map => [pages_min(map), map.models(map_pages, entries)]);
+        let page = u64::from(engine_page);
+        least.map(|[pages, models]| if models > 0 { models + page } else { pages * page })
+    }
+
+    /// Memory of the host for translation pages, if there is some.
+    pub fn host_bytes(&self) -> Option<u64> {
+        self.host.map(|host| host.size.0)
+    }
+
+    /// The same with other sizes of memory, of the drive and of the host, which follow from the present ones.
     #[must_use]
     pub fn scaled(mut self, size: impl Fn(u64) -> u64) -> Self {
         on_flash!(&mut self.kept, map => *map.cache() = ByteSize(size(map.cache().0)));
+        if let Some(host) = &mut self.host {
+            host.size = ByteSize(size(host.size.0));
+        }
         self
     }
 

@@ -11,7 +11,7 @@ use crate::memory::{Needs, Promise};
 use crate::option::told_by;
 use crate::parameters::named;
 use crate::progress::Progress;
-use crate::result::{Config, DriveSummary, ExperimentResult, TimingSummary};
+use crate::result::{Config, DriveSummary, ExperimentResult, ModelOf, TimingSummary};
 use crate::run::Prepared;
 use crate::run_options::{Experiment, GENERATOR_DRIVE_WRITES, Length, of_drive};
 use crate::threads::Threads;
@@ -153,6 +153,7 @@ impl Experiment {
             endurance_cycles: self.endurance_cycles,
             timing: self.timing.as_ref().zip(timing).map(|(s, t)| TimingSummary::new(s, t)),
             faults: self.faults.map(|faults| named(faults.values())),
+            model_of: self.model_of.clone(),
             options: told_by(self),
         })
     }
@@ -508,6 +509,12 @@ fn config_hash(
             op_ratio_asked: None,
             ..config.drive.clone()
         },
+        // What is told of the real drive decides nothing else.
+        model_of: config
+            .model_of
+            .clone()
+            .filter(|_| config.endurance_cycles.is_some())
+            .map(|of| ModelOf { mapping: None, ..of }),
         timing: config
             .timing
             .clone()

@@ -131,7 +131,9 @@ impl FtlRun {
     /// How much the host can write, if the cycles of a block are known.
     fn endurance(&self, config: &Config, media_bytes_per_host_byte: f64) -> Option<Endurance> {
         let geometry = &self.log.flash.geometry;
-        let bytes = |pages: u32| f64::from(pages) * f64::from(geometry.page_bytes());
+        // Of the real drive, if this is a model of one.
+        let page_bytes = f64::from(geometry.page_bytes()) * config.times_smaller();
+        let bytes = |pages: u32| f64::from(pages) * page_bytes;
         let (physical, logical) = (bytes(geometry.pages()), bytes(self.log.flash.logical_pages));
         let cycles = config.endurance_cycles?;
         Some(Endurance::new(cycles, media_bytes_per_host_byte, physical, logical))
