@@ -72,7 +72,7 @@ struct DrivesArgs {
     fill: Vec<Fill>,
     /// Runs on models of a drive that can be bought: its capacity and, if they are known, its over-provisioning and the unit
     /// that it collects at once (1/2,048 of the capacity if not), such as "7.68TB, 7%". A small trace is repeated side by side
-    /// until it fills the drive.
+    /// until it fills the drive. Memory of maps is as much smaller as the model is. FTLs that merge blocks have no model.
     #[arg(long = "drive", value_name = "CAPACITY[,SHARE][,UNIT]",
           conflicts_with_all = ["logical", "pages_per_block"])]
     class: Option<DriveClass>,
@@ -155,7 +155,8 @@ fn comparison(args: &CompareArgs) -> Result<Comparison, CliError> {
     let reading = args.reading.open_options(drive.page_bytes);
     let parse = |name: &String| Workload::parse(name, reading.clone());
     let workloads = args.workloads.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-    let ftls = contestants(&Ftls::all(&args.ftl), &Ftls::all(&args.baseline))?;
+    let ftls =
+        contestants(&Ftls::all(&args.ftl), &Ftls::all(&args.baseline), drives.class.is_some())?;
     let base = Experiment { drive, ..Experiment::new(workloads[0].clone(), Vec::new()) };
     let comparison = Comparison {
         base: drives.run.apply(base)?,

@@ -33,7 +33,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
     ftl: Vec<Ftls>,
     /// Runs on the model of a drive that can be bought, as `ftlab advise --drive` does: its capacity and, if they are known,
-    /// its over-provisioning and the unit that it collects at once, such as "7.68TB, 7%".
+    /// its over-provisioning and the unit that it collects at once, such as "7.68TB, 7%". Memory of maps is as much smaller
+    /// as the model is; --endurance is of the whole drive. FTLs that merge blocks have no model.
     #[arg(long = "drive", help_heading = "Drive", value_name = "CAPACITY[,SHARE][,UNIT]",
           conflicts_with_all = ["logical", "logical_pages", "pages_per_block", "timing"])]
     class: Option<DriveClass>,

@@ -3,8 +3,8 @@
 //!     cargo run --release --package ftlab-experiments --example hidden_drives -- 0..50
 //!     cargo run --release --package ftlab-experiments --example hidden_drives -- 0..50 262144
 //!
-//! The second fits on drives as large as `ftlab fit` has them by itself. Fifty take hours of processor time. Each line is one of them; the last line counts. The table stands in
-//! docs/notes/real-drives.md. Numbers from 100 on were used to set what the fit calls within its bounds and as good.
+//! The second command simulates drives as large as `ftlab fit` has them by default. Fifty take hours of processor time.
+//! Each line is one of them; the last line counts. The table stands in docs/notes/real-drives.md. Numbers from 100 on were used to set what the fit calls within its bounds and as good.
 
 // What tests need of it is not all that this does.
 #[allow(dead_code)]

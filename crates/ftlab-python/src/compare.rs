@@ -55,10 +55,10 @@ pub(crate) fn compare(
         all.iter().map(|ftl| ftl.parse()).collect::<std::result::Result<Vec<Spec>, _>>()
     };
     let baseline = parse(&baseline)?;
-    let ftls = contestants(&parse(&ftls)?, &baseline)?;
-    let baseline: Vec<_> = baseline.iter().map(Spec::to_string).collect();
     let mut settings = Settings::new(settings);
     let class = real_drive(&mut settings)?;
+    let ftls = contestants(&parse(&ftls)?, &baseline, class.is_some())?;
+    let baseline: Vec<_> = baseline.iter().map(Spec::to_string).collect();
     if class.is_some() && !pages_per_block.is_empty() {
         let expects = "None with real_drive, whose model has blocks of its own";
         return Err(bad("pages_per_block", &format!("{pages_per_block:?}"), expects).into());

@@ -238,6 +238,18 @@ impl DriveClass {
             Workload::Copies(copies) => &copies.of,
             of => of,
         };
+        let smallest = u128::from(least) * u128::from(page_bytes);
+        if smallest > u128::from(capacity) {
+            return Err(SimError::Unusable {
+                what: format!(
+                    "{} pages of {} bytes, which the model of a drive has at least, are more than {self}",
+                    grouped(least),
+                    page_bytes
+                ),
+                remedy: "leave out --drive, and simulate all of it (--logical), or give a smaller --page-size"
+                    .into(),
+            });
+        }
         if workload.is_generator() {
             let size = ModelSize { pages: least, pages_per_block: unit_pages as u32, copies: 1 };
             return Ok(Model { workload: workload.of_capacity(self.capacity.0)?, size, capacity });
@@ -345,7 +357,7 @@ impl Model {
                         grouped(least)
                     ),
                     remedy: format!(
-                        "give {key}={} or more, or a larger model: a longer trace, or more than 4,096 units (--drive \
+                        "give {key}={} or more, or a larger model: smaller units, more than 4,096 of them (--drive \
                          CAPACITY,SHARE,UNIT)",
                         ByteSize(enough)
                     ),

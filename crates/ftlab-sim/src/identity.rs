@@ -146,7 +146,7 @@ impl Experiment {
         let policies = policies.clone();
         // How large the drive is decides what the host can write to it.
         let model = model_of.as_ref().filter(|_| endurance_cycles.is_some());
-        let model = model.map_or_else(String::new, |of| of.logical_bytes.to_string());
+        let model = model.map_or_else(String::new, |of| format!(" of {}", of.logical_bytes));
         Ok(ExperimentIdentity { text: format!("{parts:?}{told}{map}{model}"), versions, policies })
     }
 

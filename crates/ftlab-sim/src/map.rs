@@ -330,6 +330,23 @@ mod tests {
     }
 
     #[test]
+    fn pages_that_wait_when_counting_begins_count_when_they_leave() {
+        for warmup_writes in [1_000, 3_000, 4_095] {
+            let mut experiment = experiment("2r++", "leaftl:cache=4KiB,buffer=4096");
+            experiment.length = Length::Writes(16_000);
+            experiment.warmup_writes = warmup_writes;
+            experiment.interval_writes = Some(500);
+            let of = experiment.run(&mut ()).unwrap().runs.remove(0);
+            // In most intervals none leaves, and nothing is programmed.
+            let programs: f64 = of.running_waf.iter().filter(|waf| **waf > 0.0).sum();
+            assert!(programs > 0.0, "{warmup_writes}");
+            let most = of.running_waf.iter().copied().fold(0.0, f64::max);
+            assert!(most < 3.0 * of.waf, "{warmup_writes}: {most}, {}", of.waf);
+            assert!(of.waf_last_tenth >= 1.0, "{warmup_writes}: {}", of.waf_last_tenth);
+        }
+    }
+
+    #[test]
     fn what_units_rewrite_is_a_part_of_write_amplification() {
         for mapping in ["iu:size=2KiB", "dftl:cache=4KiB,unit=2KiB"] {
             let of = run("2r++", mapping);

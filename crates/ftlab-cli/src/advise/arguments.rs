@@ -113,7 +113,8 @@ pub(super) struct ServiceArgs {
 pub(super) struct DriveArgs {
     /// Answers for a drive that can be bought, from a model of its shape: its capacity and, if they are known, its
     /// over-provisioning and the unit that it collects at once (1/2,048 of the capacity if not), such as "7.68TB, 7%" or
-    /// "3.84TB, 28%, 7.5GB". A small trace is repeated side by side until it fills the drive.
+    /// "3.84TB, 28%, 7.5GB". A small trace is repeated side by side until it fills the drive. FTLs that merge blocks have no
+    /// model.
     #[arg(long = "drive", value_name = "CAPACITY[,SHARE][,UNIT]",
           conflicts_with_all = ["logical", "pages_per_block", "slo"])]
     pub(super) class: Option<DriveClass>,

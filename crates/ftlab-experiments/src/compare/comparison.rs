@@ -63,10 +63,17 @@ pub fn standard_ftls() -> Vec<Spec> {
     names.iter().chain(&pairs).map(Spec::bare).collect()
 }
 
-/// The FTLs of a comparison, all [standard](standard_ftls) ones if none are named, and the baselines beside them,
-/// unless these are [`RIVALS`].
-pub fn contestants(named: &[Spec], baseline: &[Spec]) -> Result<Vec<Spec>, SimError> {
+/// The FTLs of a comparison, and the baselines beside them, unless these are [`RIVALS`]. If none are named, all
+/// [standard](standard_ftls) ones; on models of a drive, those that map pages.
+pub fn contestants(
+    named: &[Spec],
+    baseline: &[Spec],
+    on_models: bool,
+) -> Result<Vec<Spec>, SimError> {
     let mut ftls = if named.is_empty() { standard_ftls() } else { named.to_vec() };
+    if named.is_empty() && on_models {
+        ftls.retain(|ftl| registry::maps_blocks(ftl).is_ok_and(|maps_blocks| !maps_blocks));
+    }
     for ftl in baseline {
         if ftl.to_string() != RIVALS && !ftls.contains(ftl) {
             ftls.push(ftl.clone());
@@ -316,6 +323,19 @@ mod tests {
         let names = ["full", "dftl:cache=4KiB"].map(|map| format!("1r-greedy with {map}"));
         assert_eq!(rows, names.map(|name| (name, 1, 1.0)));
         assert!(csv(&outcomes).starts_with("workload,fill,op,pages_per_block,mapping,ftl,"));
+    }
+
+    #[test]
+    fn what_no_model_runs_is_not_among_the_usual() {
+        let names = |on_models| {
+            let ftls = contestants(&[], &[Spec::bare("2r++")], on_models).unwrap();
+            ftls.iter().map(Spec::to_string).collect::<Vec<_>>()
+        };
+        let (all, on_models) = (names(false), names(true));
+        let left_out: Vec<_> = all.iter().filter(|ftl| !on_models.contains(ftl)).collect();
+        assert!(left_out.iter().any(|ftl| *ftl == "fast") && left_out.len() < 10, "{left_out:?}");
+        let named = contestants(&["fast".parse().unwrap()], &[], true).unwrap();
+        assert_eq!(named.len(), 1, "what is asked for is refused by name");
     }
 
     #[test]

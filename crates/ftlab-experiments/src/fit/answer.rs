@@ -142,7 +142,7 @@ pub fn possible_ftls() -> Vec<Spec> {
     standard.chain(FURTHER.into_iter().map(Spec::bare)).collect()
 }
 
-/// A given overhead may have come from other counters, and be more than a series has by this factor of all that it writes.
+/// A given overhead is refused if 1 and it are more than the media bytes per host byte of a series by this factor.
 const OFF_AT_MOST: f64 = 1.1;
 
 /// That an FTL cannot be tried on a drive with smaller blocks.

@@ -770,6 +770,7 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
             weighs: _,
             coming: _,
             content: _,
+            // Of flash that wears out, which is in memory alone.
             unwritten: _,
             found: _,
         } = self;

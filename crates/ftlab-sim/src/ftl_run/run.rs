@@ -224,7 +224,8 @@ impl Log {
     fn totals(&self, fed: &Fed) -> Totals {
         self.base.as_ref().map_or_else(Totals::default, |base| {
             let tally = fed.ftl.tally().since(&base.tally);
-            Totals::new(&tally, fed.taken.lacking, self.flash.unit_blocks)
+            let waited = base.tally.map.waiting;
+            Totals::new(&tally, waited, fed.taken.lacking, self.flash.unit_blocks)
         })
     }
 

@@ -29,7 +29,7 @@ totals! {
         /// Of these, pages that came to the FTL: the others were rewritten or trimmed in the write buffer, or are
         /// still there.
         host_programs,
-        /// Pages that the host wrote, but for those that wait in the map to be programmed in order.
+        /// Pages of the host that do not wait in the map to be programmed in order; some waited when counting began.
         taken,
         relocations,
         merge_copies,
@@ -42,15 +42,15 @@ totals! {
 }
 
 impl Totals {
-    /// Those of a tally since counting began; the host did not send `lacking` sectors. An erase of the FTL is one of
-    /// `unit_blocks` erase blocks.
-    pub(super) fn new(tally: &Tally, lacking: u64, unit_blocks: u32) -> Self {
+    /// Those of a tally since counting began, when `waited` pages waited in the map; the host did not send `lacking`
+    /// sectors. An erase of the FTL is one of `unit_blocks` erase blocks.
+    pub(super) fn new(tally: &Tally, waited: u64, lacking: u64, unit_blocks: u32) -> Self {
         let Tally { host_pages, counters, refreshed, slc, map } = tally;
         Self {
             host_writes: *host_pages,
             lacking,
             host_programs: counters.host_writes,
-            taken: host_pages - map.waiting,
+            taken: host_pages + waited - map.waiting,
             relocations: counters.relocations(),
             merge_copies: counters.merges.copies,
             map_writes: map.writes() + map.rewrites,
