@@ -330,7 +330,7 @@ fn what_is_known_of_a_drive_is_used_and_gives_way_to_what_is_asked_for() {
     for (asked, differs) in [
         ("--op 10%", "over-provisioning differs."),
         ("--gc foreground --reserve 8", "reserve, gc differ."),
-        ("--mapping dftl:cache=64KiB", "mapping differs."),
+        ("--mapping dftl:cache=1GiB", "mapping differs."),
         ("--ftl fifo", "FTL differs."),
     ] {
         let other = place.ftlab(&format!("{run} {asked}"));
