@@ -229,14 +229,12 @@ impl DriveConfig {
         Ok(())
     }
 
-    /// Pages of the largest blocks, a power of two, with which as much flash is enough. What was asked for may have been
-    /// rounded up by all of a block but a page.
+    /// Pages of the largest blocks, a power of two, with which the same flash is enough.
     fn fitting_pages_per_block(&self, streams: u32) -> Option<u32> {
         let geometry = self.geometry;
-        let asked_pages = geometry.pages() - geometry.pages_per_block() + 1;
         let sizes = (2..u32::BITS).rev().map(|power| 1_u32 << power);
         sizes.filter(|pages| *pages < geometry.pages_per_block()).find(|&pages| {
-            let smaller = Geometry::new(asked_pages.div_ceil(pages), pages, geometry.page_bytes());
+            let smaller = Geometry::new(geometry.pages() / pages, pages, geometry.page_bytes());
             smaller.is_ok_and(|geometry| {
                 let config = Self { geometry, ..*self };
                 u64::from(geometry.blocks()) >= config.needed_blocks(streams)
@@ -288,19 +286,12 @@ mod tests {
     fn smaller_blocks_are_proposed_where_they_are_enough() {
         let small = DriveConfig::new(Geometry::new(18, 1024, 4096).unwrap(), 16_384, 4);
         let error = small.verify(&streams(2), 2, 0).unwrap_err().to_string();
-        let remedy = "take smaller blocks (--pages-per-block 128 is enough), or raise --op";
+        let remedy = "take smaller blocks (--pages-per-block 256 is enough), or raise --op";
         assert!(error.contains(remedy), "{error}");
-        // From 17,409 to 18,432 pages come to 18 such blocks.
-        for (asked, pages, is_enough) in [
-            (17_409_u32, 128, true),
-            (18_432, 128, true),
-            (17_409, 256, false),
-            (18_432, 256, true),
-        ] {
-            let geometry = Geometry::new(asked.div_ceil(pages), pages, 4096).unwrap();
-            let smaller = DriveConfig { geometry, ..small };
-            assert_eq!(smaller.verify(&streams(2), 2, 0).is_ok(), is_enough, "{asked}, {pages}");
-        }
+        let geometry = Geometry::new(18_432 / 256, 256, 4096).unwrap();
+        assert_eq!(DriveConfig { geometry, ..small }.verify(&streams(2), 2, 0), Ok(()));
+        let geometry = Geometry::new(18_432 / 512, 512, 4096).unwrap();
+        assert!(DriveConfig { geometry, ..small }.verify(&streams(2), 2, 0).is_err());
     }
 
     #[test]
