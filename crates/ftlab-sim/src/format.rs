@@ -51,6 +51,11 @@ pub fn whole(own: u64) -> String {
     if own.is_multiple_of(1024) { bytes(own) } else { decimal(own) }
 }
 
+/// An FTL, and its map where that is told, such as `2r++ with dftl:cache=2MiB`.
+pub fn with_map(ftl: &str, mapping: Option<&str>) -> String {
+    mapping.map_or_else(|| ftl.to_owned(), |mapping| format!("{ftl} with {mapping}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

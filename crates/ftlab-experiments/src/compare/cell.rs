@@ -1,5 +1,6 @@
 //! Cells of a scoreboard, and what came of them.
 
+use ftlab_sim::format::with_map;
 use ftlab_sim::result::RunResult;
 use serde::{Deserialize, Serialize};
 
@@ -34,11 +35,6 @@ impl Cell {
     pub fn name(&self) -> String {
         with_map(&self.ftl, self.mapping.as_deref())
     }
-}
-
-/// The name of an FTL with a map, as `ftlab run` has it.
-pub(super) fn with_map(ftl: &str, mapping: Option<&str>) -> String {
-    mapping.map_or_else(|| ftl.to_owned(), |mapping| format!("{ftl} with {mapping}"))
 }
 
 /// A cell with what came of it: a result without its running series, or why there is none.

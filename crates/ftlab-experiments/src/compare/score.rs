@@ -1,8 +1,9 @@
 //! What many cells say of an FTL.
 
-use super::cell::{Cell, Contestant, Outcome, with_map};
+use super::cell::{Cell, Contestant, Outcome};
 use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry;
+use ftlab_sim::format::with_map;
 use ftlab_sim::result::RunResult;
 use ftlab_sim::trust::Trust;
 use ftlab_sim::{are_steady, compared_wafs};

@@ -3,7 +3,7 @@
 mod checks;
 mod feeds;
 
-use crate::format::grouped;
+use crate::format::{grouped, with_map};
 use crate::ftl_run::{FlashOfRun, FtlRun, Label};
 use crate::hosts::{self, WhichHosts};
 use crate::likeness;
@@ -393,11 +393,8 @@ impl Experiment {
 
     /// What a run is called: its FTL, and its map if runs differ in that.
     fn name_of_run(&self, ftl: &Spec, mapping: &Mapping) -> String {
-        if self.drive.mapping.are_several() {
-            format!("{ftl} with {}", mapping.name())
-        } else {
-            ftl.to_string()
-        }
+        let told = self.drive.mapping.are_several().then(|| mapping.name());
+        with_map(&ftl.to_string(), told.as_deref())
     }
 
     /// An FTL as every run has it.
