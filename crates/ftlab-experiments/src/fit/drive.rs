@@ -1,5 +1,6 @@
 //! A drive that may be the one that was measured, and how it did.
 
+use super::scale::rescaled;
 use super::series::Distance;
 use ftlab_ftl::page::GcSchedule;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,8 @@ pub(super) struct Nearness {
 pub(super) struct Part {
     /// How far each interval is off.
     pub(super) residuals: Vec<f64>,
+    /// How much of that two sizes of the drive add to what the larger one tells; nothing if one tells it.
+    pub(super) of_scale: Vec<f64>,
     /// The mean of the squares that is chance of the drive, as runs with other seeds show; 0 if it ran once.
     pub(super) chance: f64,
     /// That of the mean of the seeds that were simulated.
@@ -106,6 +109,8 @@ pub(super) struct Held {
     pub(super) of: OfSeries,
     /// How far each interval is off, in media bytes per host byte.
     pub(super) residuals: Vec<f64>,
+    /// How much of that two sizes of the drive add to what the larger one tells; nothing if one tells it.
+    pub(super) of_scale: Vec<f64>,
     /// The variance of one drive, and of the mean of those that were simulated.
     pub(super) chance: f64,
     pub(super) simulated: f64,
@@ -116,10 +121,12 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// The mean of the squares of how far its intervals are off.
+    /// The mean of the squares of how far its intervals are off, as the search has it: with the likeliest error of scale.
     pub(super) fn mean_square(&self) -> f64 {
-        let squares: f64 = self.residuals.iter().map(|off| off * off).sum();
-        squares / self.residuals.len().max(1) as f64 / self.beside.powi(2)
+        let count = self.residuals.len().max(1) as f64;
+        let square = self.residuals.iter().map(|off| off * off).sum::<f64>() / count;
+        let variance = square.max(f64::MIN_POSITIVE);
+        rescaled(&self.residuals, &self.of_scale, variance, count).square / self.beside.powi(2)
     }
 }
 
@@ -186,35 +193,43 @@ pub(super) fn together(
     let quiet_of_all = quiet(held.iter().flat_map(|own| &own.quiet));
     let part = |own: &Held| {
         let square = own.beside.powi(2);
+        let share = |of: &[f64]| of.iter().map(|off| off * (1.0 / own.beside)).collect();
         Part {
-            residuals: own.residuals.iter().map(|off| off * (1.0 / own.beside)).collect(),
+            residuals: share(&own.residuals),
+            of_scale: share(&own.of_scale),
             chance: own.chance / square,
             simulated: own.simulated / square,
             quiet: quiet(&own.quiet).or(quiet_of_all).unwrap_or(0.0) / square,
         }
     };
     let parts: Vec<Part> = held.iter().map(part).collect();
-    let rms = |weight: &dyn Fn(usize) -> f64| {
-        let both = held.iter().zip(&parts);
-        let squares = both.map(|(own, part)| weight(own.of.index) * part.mean_square());
-        (squares.sum::<f64>() / parts.len().max(1) as f64).sqrt()
-    };
-    let same = |_| 1.0;
-    let distance = Distance { rms: rms(&same), mean: mean(&same), last_fifth };
-    (distance, Nearness { rms: rms(&weight), mean: mean(&weight) }, parts)
+    let count = parts.len().max(1) as f64;
+    let squares: f64 = parts.iter().map(Part::mean_square).sum();
+    let near: f64 = held.iter().map(|own| weight(own.of.index) * own.mean_square()).sum();
+    let distance = Distance { rms: (squares / count).sqrt(), mean: mean(&|_| 1.0), last_fifth };
+    (distance, Nearness { rms: (near / count).sqrt(), mean: mean(&weight) }, parts)
 }
 
 /// The variance of counters, as these intervals tell in which nothing is moved; none if they are few. What all of them are
-/// off by is no chance, so it is their variance at most.
+/// off by is no chance, nor is what neighbours have in common: counters have a variance of these at most.
 fn quiet<'a>(off: impl IntoIterator<Item = &'a f64>) -> Option<f64> {
-    let mut off: Vec<f64> = off.into_iter().copied().collect();
+    let off: Vec<f64> = off.into_iter().copied().collect();
+    if off.len() < QUIET_MIN {
+        return None;
+    }
     let count = off.len() as f64;
     let mean = off.iter().sum::<f64>() / count;
     let variance = off.iter().map(|off| (off - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    off.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
     // Half of normally distributed numbers are within 0.6745 standard deviations; the first collections may come earlier.
-    let median = off.get(off.len() / 2).map(|median| (median / 0.6745).powi(2));
-    median.filter(|_| off.len() >= QUIET_MIN).map(|median| median.min(variance))
+    let usual = |numbers: Vec<f64>| (middle(numbers) / 0.6745).powi(2);
+    let apart = usual(off.windows(2).map(|pair| pair[1] - pair[0]).collect()) / 2.0;
+    Some(variance.min(apart).min(usual(off)))
+}
+
+/// The middle one of these, without signs.
+fn middle(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    numbers[numbers.len() / 2].abs()
 }
 
 /// A drive that was tried closely: over all of the series with all seeds, unless that is hopeless.
@@ -235,6 +250,9 @@ mod tests {
         let scattered = [0.1, -0.1, 0.02, 0.2, -0.2, 0.05, -0.05, 0.15];
         let around = quiet(&scattered).unwrap();
         assert!((0.01..0.02).contains(&around), "{around}");
+        // A drive that moves nothing for long while the real one does, in ever fewer pages.
+        let wrong: Vec<f64> = (0..16).map(|n| 0.6 - 0.05 * f64::from(n)).collect();
+        assert!(quiet(&wrong).unwrap() < 0.01, "{:?}", quiet(&wrong));
         // Collections that came earlier count as little as chance elsewhere.
         let collected = [&scattered[..], &[5.0]].concat();
         assert!(quiet(&collected).unwrap() < 3.0 * around);
@@ -243,8 +261,8 @@ mod tests {
     fn held(residuals: &[f64], beside: f64, last_fifth: f64) -> Held {
         let distance = Distance { rms: 0.0, mean: 0.0, last_fifth };
         let of = OfSeries { index: 0, waf: 1.0, waf_last_fifth: 1.0, distance, wafs: Vec::new() };
-        let (residuals, quiet) = (residuals.to_vec(), Vec::new());
-        Held { of, residuals, chance: 0.04, simulated: 0.02, quiet, beside }
+        let (residuals, of_scale, quiet) = (residuals.to_vec(), Vec::new(), Vec::new());
+        Held { of, residuals, of_scale, chance: 0.04, simulated: 0.02, quiet, beside }
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! Two drives of one kind do not write the same: what is overwritten when is chance, and the fewer units a drive has, the
 //! more of that is seen in an interval. A candidate is held against the mean of its seeds. What is left is
 //!
-//! - chance of the drive that was measured: as that between seeds of the candidate, on the larger of the two sizes;
+//! - the error of [`scale`](super::scale), one number for all intervals;
+//! - chance of the drive that was measured: as that between seeds of the candidate, and of those that differ in
+//!   over-provisioning only, since three seeds tell it badly ([`scale`](super::scale) has it of the real size);
 //! - counters: as in intervals in which nothing is moved;
 //! - what no candidate has: as much as the best of them lacks.
 //!
@@ -11,8 +13,10 @@
 //! less the chance of the seeds' mean. Both are of each series apart: where chance is large, a series tells little. A drive of large units has to be off by more than one of small units. One that is off
 //! by less than it should is no better for that: q / s is 1 at least.
 
-use super::drive::{Part, Trial};
+use super::drive::{Candidate, Part, Trial};
 use super::runner::SEEDS;
+use super::scale::{Rescaled, rescaled};
+use std::collections::HashMap;
 
 /// The 95% quantile of chi-square with one degree of freedom.
 const CHI_SQUARE: f64 = 3.841;
@@ -27,8 +31,21 @@ const LEAST: f64 = 1e-8;
 #[derive(Debug, Clone)]
 pub(super) struct Noise {
     series: Vec<OfSeries>,
+    /// Chance of drives that differ in over-provisioning only.
+    alike: HashMap<Kind, Alike>,
     /// Intervals of all series that are worth as much as independent ones.
     pub(super) intervals: f64,
+}
+
+/// All of a drive but its over-provisioning: FTL, pages of a unit, and when it collects.
+type Kind = (String, u32, String);
+
+/// What drives that differ in over-provisioning only tell of chance.
+#[derive(Debug, Clone, Default)]
+struct Alike {
+    drives: usize,
+    /// Of each series, the sum of the logarithms of their variances.
+    ln_chance: Vec<f64>,
 }
 
 /// What is known of the intervals of a series.
@@ -52,13 +69,26 @@ impl Noise {
     /// What these trials tell of it, each of which has several seeds.
     pub(super) fn of<'t>(trials: impl Iterator<Item = &'t Trial> + Clone) -> Self {
         let Some(best) = trials.clone().min_by(|a, b| a.left().total_cmp(&b.left())) else {
-            return Self { series: Vec::new(), intervals: 2.0 };
+            return Self { series: Vec::new(), alike: HashMap::new(), intervals: 2.0 };
         };
         let lacks = |trial: &Trial| -> Vec<f64> {
             let parts = trial.parts.iter().zip(&best.parts);
-            parts.map(|(own, best)| (own.left() - own.chance - best.quiet).max(0.0)).collect()
+            let lacks = |(own, best): (&Part, &Part)| {
+                let chance = own.chance + best.quiet;
+                (own.left_at_scale(chance + LEAST, own.residuals.len() as f64).0 - chance).max(0.0)
+            };
+            parts.map(lacks).collect()
         };
         let sum = |lacking: &Vec<f64>| lacking.iter().sum::<f64>();
+        let mut alike: HashMap<Kind, Alike> = HashMap::new();
+        for trial in trials.clone() {
+            let own = alike.entry(kind(trial)).or_default();
+            own.drives += 1;
+            own.ln_chance.resize(trial.parts.len(), 0.0);
+            for (sum, part) in own.ln_chance.iter_mut().zip(&trial.parts) {
+                *sum += (part.chance + LEAST).ln();
+            }
+        }
         let least = trials.map(lacks).min_by(|a, b| sum(a).total_cmp(&sum(b)));
         let series = best.parts.iter().zip(least.unwrap_or_default()).map(|(own, lacking)| {
             let floor = own.quiet + lacking + LEAST;
@@ -66,13 +96,15 @@ impl Noise {
         });
         let series: Vec<OfSeries> = series.collect();
         let intervals = series.iter().map(|own| own.intervals).sum();
-        Self { series, intervals }
+        Self { series, alike, intervals }
     }
 
     fn deviance(&self, trial: &Trial) -> Deviance {
         let (mut sum, mut unsure) = (0.0, 0.0_f64);
-        for (part, of) in trial.parts.iter().zip(&self.series) {
-            let own = of.deviance(part);
+        let alike = self.alike.get(&kind(trial));
+        for (at, (part, of)) in trial.parts.iter().zip(&self.series).enumerate() {
+            let told = alike.map(|all| ((all.ln_chance[at] / all.drives as f64).exp(), all.drives));
+            let own = of.deviance(part, told.unwrap_or((part.chance, 1)));
             sum += of.intervals * own.of_interval;
             unsure = unsure.hypot(of.intervals * own.unsure);
         }
@@ -115,24 +147,42 @@ impl Noise {
         parts.into_iter().any(|(((own, best), of), times)| {
             let share = of.intervals / self.intervals;
             let square_most = best.mean_square() + (best.chance + of.floor) * most / share;
-            own.mean_square() > times * (2.0 * square_most + 6.0 * best.chance * fewer.max(1.0))
+            own.left_at_scale(best.chance + of.floor, of.intervals).0
+                > times * (2.0 * square_most + 6.0 * best.chance * fewer.max(1.0))
         })
     }
 }
 
 impl OfSeries {
-    fn deviance(&self, part: &Part) -> Deviance {
-        let variance = part.chance + self.floor;
-        let off = part.left() / variance;
-        let of_interval = variance.ln() + off.max(1.0);
-        let square = part.mean_square().max(variance);
+    /// That of a drive whose chance is told by so many like it.
+    fn deviance(&self, part: &Part, (chance, drives): (f64, usize)) -> Deviance {
+        let variance = chance + self.floor;
+        let (left, of_scale) = part.left_at_scale(variance, self.intervals);
+        let off = left / variance;
+        let of_interval = variance.ln() + off.max(1.0) + of_scale;
+        let square = (left + part.simulated).max(variance);
         let of_mean = 2.0 * (square * part.simulated / self.intervals).sqrt() / variance;
         // How well that many seeds tell what chance is.
-        let told = self.intervals * (SEEDS - 1) as f64;
+        let told = self.intervals * (SEEDS - 1) as f64 * drives as f64;
         let changes = if off < 1.0 { 1.0 } else { (1.0 - off).abs() };
-        let of_chance = changes * part.chance / variance * (2.0 / told).sqrt();
+        let of_chance = changes * chance / variance * (2.0 / told).sqrt();
         Deviance { of_interval, unsure: of_mean.hypot(of_chance) }
     }
+}
+
+impl Part {
+    /// The mean square that is left with the likeliest error of scale, beside the chance of the seeds, if intervals have this
+    /// variance and are worth so many independent ones; and how much that error adds to the deviance of an interval.
+    fn left_at_scale(&self, variance: f64, intervals: f64) -> (f64, f64) {
+        let Rescaled { square, unlikely } =
+            rescaled(&self.residuals, &self.of_scale, variance, intervals);
+        ((square - self.simulated).max(0.1 * square), unlikely / intervals)
+    }
+}
+
+fn kind(trial: &Trial) -> Kind {
+    let Candidate { ftl, pages_per_block, gc, .. } = trial.candidate.clone();
+    (ftl, pages_per_block, gc)
 }
 
 /// How many independent intervals are worth as much as these.
@@ -146,7 +196,7 @@ fn independent(residuals: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::drive::{Candidate, Nearness};
+    use super::super::drive::Nearness;
     use super::super::series::Distance;
     use super::*;
 
@@ -172,6 +222,7 @@ mod tests {
             nearness: Nearness { rms: off, mean: 0.0 },
             parts: vec![Part {
                 residuals,
+                of_scale: Vec::new(),
                 chance: chance.powi(2),
                 simulated: 1e-9,
                 quiet: quiet.map_or(0.0, |own| own * own),
@@ -215,6 +266,25 @@ mod tests {
         // One run may be off by chance where that is large, and not where it is small.
         assert!(!noise.is_hopeless(&with_zones(0.002, 0.5, 0.0), &right, &[1.0, 1.0]));
         assert!(noise.is_hopeless(&with_zones(0.05, 0.3, 0.0), &right, &[1.0, 1.0]));
+    }
+
+    #[test]
+    fn what_two_sizes_add_may_be_more_or_less() {
+        let add = |trial: &mut Trial, of_scale: f64, off: f64| {
+            let part = &mut trial.parts[0];
+            part.of_scale = vec![of_scale; part.residuals.len()];
+            part.residuals.iter_mut().for_each(|own| *own += off);
+        };
+        let right = trial(32, 0.005, 0.005, Some(0.001));
+        // 1.5% off in all intervals: a fifth of 7.5% that two sizes add, and five times what another two add.
+        let [mut by_scale, mut by_more] = [right.clone(), right.clone()];
+        add(&mut by_scale, 0.075, 0.015);
+        add(&mut by_more, 0.003, 0.015);
+        let noise = Noise::of([&right, &by_scale, &by_more].into_iter());
+        let [likely, unlikely] = [&by_scale, &by_more].map(|own| noise.beyond(own, &right));
+        assert!(likely < 1.0 && unlikely > 1.0, "{likely} {unlikely}");
+        // The answer still says how far it is off.
+        assert!(by_scale.mean_square() > right.mean_square() + 0.014_f64.powi(2));
     }
 
     #[test]

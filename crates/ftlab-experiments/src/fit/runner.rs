@@ -383,6 +383,12 @@ impl<'a> Runner<'a> {
             let sum: f64 = curves.iter().map(apart_of).sum();
             sum / of_mean.len() as f64 / (count - 1.0).max(1.0)
         };
+        // Of one size there is nothing more to tell.
+        let larger = (sizes.len() > 1).then(|| Curve::mean(&sizes[0]));
+        let of_scale = larger.map_or_else(Vec::new, |larger| {
+            let by_larger = measured.residuals(skip, &|host| media_of(&larger, host));
+            residuals.iter().zip(by_larger).map(|(both, one)| both - one).collect()
+        });
         let wafs = measured.wafs_of(&media);
         let simulated_wafs = wafs[wafs.len() - residuals.len()..].iter().map(|(_, waf)| *waf);
         let both = simulated_wafs.zip(&residuals);
@@ -406,6 +412,7 @@ impl<'a> Runner<'a> {
                 wafs: part.with_off(&measured, &all),
             },
             residuals,
+            of_scale,
         }
     }
 

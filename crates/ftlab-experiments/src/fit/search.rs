@@ -89,8 +89,16 @@ const MATCHED_IN: usize = 4;
 const ROOM: f64 = 1.25;
 const ROOM_IN: usize = 3;
 
-/// The most that are run again if they are as good, and with how many seeds.
+/// FTLs whose over-provisioning is looked at more closely: those that are no further beyond the bounds than this, and no more
+/// than these. And that is done with no more drives.
+const REFINED: (f64, usize) = (12.0, 8);
+const REFINED_MOST: usize = 32;
+
+/// The most that are run again if they are as good, and with how many seeds. The search runs those again that are no further
+/// beyond the bounds than this, and no more of an FTL.
 pub(super) const AGAIN: usize = 12;
+const AGAIN_BEYOND: f64 = 3.0;
+const AGAIN_OF_EACH: usize = 2;
 pub(super) const SEEDS_AGAIN: u64 = 8;
 
 /// How that logarithm changes with the logarithm of over-provisioning, as a rule, and at least and at most.
@@ -264,7 +272,13 @@ impl Question {
         if self.series.len() == 1 {
             // With units of the wrong size, which its beginning may suggest, an FTL seems far off.
             let others = trials.iter().chain(&left).cloned().collect();
-            resized.extend(best_of_each(in_sizes(&best_of_each(others, &firsts))?, &[]));
+            let mut others = nearest_of_each(in_sizes(&best_of_each(others, &firsts))?);
+            let nearest = trials.iter().chain(&others).map(|own| own.nearness.rms);
+            let most = RESIZED.0 * nearest.fold(f64::INFINITY, f64::min);
+            let mut known = HashSet::new();
+            others
+                .retain(|own| known.insert(own.candidate.ftl.clone()) || own.nearness.rms <= most);
+            resized.extend(others);
         }
         let resized: Vec<Candidate> = resized.into_iter().map(|trial| trial.candidate).collect();
         trials.extend(try_each(runner, &whole, &resized, SEEDS, threads)?.into_iter().flatten());
@@ -282,21 +296,69 @@ impl Question {
             let others: Vec<Candidate> = firsts.filter(|own| !tried(own)).collect();
             trials.extend(matched_closely(runner, &whole, &others, threads)?);
         }
+        let mut trials = self.refined(runner, &whole, trials, threads)?;
         let noise = Noise::of(trials.iter());
-        trials.sort_by(|a, b| noise.likelier(a, b));
-        let mut followed = first_of_each(trials);
         // Which is the first is worth more seeds.
-        let near = followed.iter().take(AGAIN).filter(|own| noise.beyond(own, &followed[0]) <= 1.0);
-        let near: Vec<Candidate> = near.map(|own| own.candidate.clone()).collect();
+        let mut count: HashMap<&str, usize> = HashMap::new();
+        let near = trials.iter().filter(|own| {
+            let of_ftl = count.entry(&own.candidate.ftl).or_default();
+            *of_ftl += 1;
+            *of_ftl <= AGAIN_OF_EACH && noise.beyond(own, &trials[0]) <= AGAIN_BEYOND
+        });
+        let near: Vec<Candidate> = near.take(AGAIN).map(|own| own.candidate.clone()).collect();
         for again in try_each(runner, &whole, &near, SEEDS_AGAIN, threads)?.into_iter().flatten() {
-            let same = followed.iter_mut().find(|own| own.candidate == again.candidate);
+            let same = trials.iter_mut().find(|own| own.candidate == again.candidate);
             if let Some(own) = same {
                 *own = again;
             }
         }
-        let noise = Noise::of(followed.iter());
-        followed.sort_by(|a, b| noise.likelier(a, b));
+        let noise = Noise::of(trials.iter());
+        trials.sort_by(|a, b| noise.likelier(a, b));
+        let followed = first_of_each(trials);
         Ok(Found { left: best_of_each(left, &followed), followed })
+    }
+
+    /// These, the likeliest first, and those that are near with a little more and less over-provisioning as well: where units
+    /// are large, one more or less is a step.
+    fn refined(
+        &self,
+        runner: &Runner<'_>,
+        whole: &Extent<'_>,
+        mut trials: Vec<Trial>,
+        threads: usize,
+    ) -> Result<Vec<Trial>, ExperimentsError> {
+        let (beyond, most) = REFINED;
+        let mut around = HashSet::new();
+        loop {
+            let noise = Noise::of(trials.iter());
+            trials.sort_by(|a, b| noise.likelier(a, b));
+            // What was asked for may differ, and the drive not.
+            let mut known = HashSet::new();
+            trials.retain(|own| known.insert(drive(own)));
+            let firsts = first_of_each(trials.clone());
+            let near = firsts.iter().take(most);
+            let near = near.filter(|own| noise.beyond(own, &firsts[0]) <= beyond);
+            let next: Vec<Candidate> = near
+                .filter(|own| around.len() < REFINED_MOST && around.insert(drive(own)))
+                .flat_map(|own| self.with_more_and_less(own))
+                .collect();
+            if next.is_empty() {
+                return Ok(trials);
+            }
+            trials.extend(try_each(runner, whole, &next, SEEDS, threads)?.into_iter().flatten());
+        }
+    }
+
+    /// Drives with a little more and less over-provisioning: by a unit at least.
+    fn with_more_and_less(&self, own: &Trial) -> Vec<Candidate> {
+        let unit = f64::from(own.candidate.pages_per_block) / f64::from(self.pages);
+        let step = unit.max(OP_STEP.0 * own.op_ratio);
+        // What is asked for is rounded up to whole units.
+        let at = |step: f64| Candidate {
+            op_ratio: own.op_ratio + step - unit / 4.0,
+            ..own.candidate.clone()
+        };
+        [step, -step].map(at).into_iter().filter(|other| self.has_room(other)).collect()
     }
 
     /// The best drive without a series that is left out, found with fewer steps: units in powers of two, and drives are
@@ -693,6 +755,12 @@ fn matched_closely(
     let found = matched(runner, extent, starts, threads)?;
     let found: Vec<Candidate> = found.into_iter().map(|trial| trial.candidate).collect();
     Ok(try_each(runner, extent, &found, SEEDS, threads)?.into_iter().flatten().collect())
+}
+
+/// What a drive is, whatever over-provisioning was asked for.
+fn drive(trial: &Trial) -> (String, u32, u32, u32, String) {
+    let Candidate { ftl, pages_per_block, reserve, gc, .. } = trial.candidate.clone();
+    (ftl, pages_per_block, trial.units, reserve, gc)
 }
 
 /// Whether units of this size would leave far more to chance than is left of what was measured.
