@@ -84,7 +84,7 @@ impl Noise {
         for trial in trials.clone() {
             let own = alike.entry(kind(trial)).or_default();
             own.drives += 1;
-            own.ln_chance.resize(trial.parts.len(), 0.0);
+            own.ln_chance.resize(best.parts.len(), 0.0);
             for (sum, part) in own.ln_chance.iter_mut().zip(&trial.parts) {
                 *sum += (part.chance + LEAST).ln();
             }
