@@ -101,6 +101,7 @@ fn a_model_of_a_drive_has_as_much_less_memory_for_the_map() {
     for result in [&small, &large] {
         let model_of = &result["config"]["model_of"];
         assert_eq!(model_of["mapping"], "full,dftl:cache=1GiB");
+        assert_eq!(result["runs"][1]["ftl"], "1r-greedy with dftl:cache=1GiB");
         assert_eq!(model_of["logical_bytes"], 7_680_000_000_000_u64);
         let share = pages(result) as f64 * 4096.0 / 7.68e12;
         let cache = result["runs"][1]["map"]["cache_bytes"].as_f64().unwrap();

@@ -7,6 +7,7 @@ use crate::format::{grouped, with_map};
 use crate::ftl_run::{FlashOfRun, FtlRun, Label};
 use crate::hosts::{self, WhichHosts};
 use crate::likeness;
+use crate::mappings::Mappings;
 use crate::memory::{Needs, Promise};
 use crate::option::told_by;
 use crate::parameters::named;
@@ -393,8 +394,17 @@ impl Experiment {
 
     /// What a run is called: its FTL, and its map if runs differ in that.
     fn name_of_run(&self, ftl: &Spec, mapping: &Mapping) -> String {
-        let told = self.drive.mapping.are_several().then(|| mapping.name());
+        let told = self.drive.mapping.are_several().then(|| self.name_of_map(mapping));
         with_map(&ftl.to_string(), told.as_deref())
+    }
+
+    /// What a map is called: on the model of a drive, what that of the drive is.
+    fn name_of_map(&self, mapping: &Mapping) -> String {
+        let at = self.drive.mapping.each().iter().position(|own| own == mapping);
+        let asked = self.model_of.as_ref().and_then(|of| of.mapping.as_deref());
+        let asked = asked.and_then(|asked| asked.parse::<Mappings>().ok());
+        let of_drive = asked.as_ref().zip(at).and_then(|(asked, at)| asked.each().get(at));
+        of_drive.unwrap_or(mapping).name()
     }
 
     /// An FTL as every run has it.
