@@ -76,9 +76,10 @@ pub(super) struct LatencyArgs {
     /// writes, and its latencies were measured.
     #[arg(long, value_name = "N", requires = "depth", default_value_t = 1, value_parser = parse_in(1_u32..=QUEUES_MOST))]
     queues: u32,
-    /// Bytes a second of sequential writes, as the data sheet has them, such as 1500MB.
-    #[arg(long, value_name = "SIZE", requires = "latency")]
-    sequential: Option<ByteSize>,
+    /// Bytes a second of sequential writes, as the data sheet has them, such as 1500MB. Without --latency, media bytes of a
+    /// series follow from its column seconds.
+    #[arg(long, value_name = "SIZE")]
+    pub(super) sequential: Option<ByteSize>,
     /// Random writes of 4 KiB a second, as the data sheet has them; they count if no measured load saturates the drive.
     #[arg(long, value_name = "N", requires = "latency", value_parser = parse_in(1_u32..))]
     random: Option<u32>,
@@ -101,6 +102,17 @@ pub(super) struct Usual {
     pub(super) threads: usize,
     pub(super) json: bool,
     pub(super) quiet: bool,
+}
+
+/// Bytes a second of sequential writes.
+pub(super) fn rate(sequential: ByteSize) -> Result<u64, CliError> {
+    if sequential.0 < SEQUENTIAL_LEAST {
+        return Err(CliError::usage(format!(
+            "--sequential {sequential} is less than 1 MB a second, and no program takes so long; give the rate of the data \
+             sheet, such as 1500MB"
+        )));
+    }
+    Ok(sequential.0)
 }
 
 pub(super) fn fit(asked: &LatencyArgs, usual: &Usual) -> Result<(), CliError> {
@@ -156,14 +168,8 @@ pub(super) fn fit(asked: &LatencyArgs, usual: &Usual) -> Result<(), CliError> {
                 "no write waits for the flash at any load, so nothing else tells how much it moves",
             ));
         }
-        if sequential.0 < SEQUENTIAL_LEAST {
-            return Err(CliError::usage(format!(
-                "--sequential {sequential} is less than 1 MB a second, and no program takes so long; give the rate of the \
-                 data sheet, such as 1500MB"
-            )));
-        }
         let known = DataSheet {
-            sequential: sequential.0 as f64,
+            sequential: rate(sequential)? as f64,
             random: asked.random.map(f64::from),
             op_ratio: asked.over_provisioning.map(|share| share.0),
         };

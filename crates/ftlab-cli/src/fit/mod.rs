@@ -37,6 +37,9 @@ use std::path::{Path, PathBuf};
 /// text or JSON. Its counters are known by name, with their units; what was read as what is printed.
 /// Drives are simulated scaled down, with as many units as the real one would have.
 ///
+/// With --sequential, media bytes follow from a column seconds in place of a counter: from how long writes took that kept the
+/// drive busy.
+///
 /// With --latency, it finds the --timing that explains latencies under load.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -45,6 +48,7 @@ use std::path::{Path, PathBuf};
   ftlab fit drive.csv fio-randwrite --logical 3.84TB,7.68TB --skip 2 --json
   ftlab fit fill.csv fill.fio --and random.csv uniform --fill none,sequential --logical 1.92TB \\
       --save mine.toml
+  ftlab fit paced.csv uniform --logical 960GB --sequential 1400MB
   ftlab fit --latency latency.csv --reads 5000 --depth 448 --sequential 1500MB
   ftlab fit sata.log jobs.fio --logical 960GB --media-counter NAND_Writes=32MiB")]
 pub(crate) struct FitArgs {
@@ -155,7 +159,14 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
     }
     args.figure.as_deref().map(check).transpose()?;
     args.save.as_deref().map(check_file).transpose()?;
-    let counters = Counters { host: args.host_counter.clone(), media: args.media_counter.clone() };
+    let sequential = args.latency.sequential.map(latency::rate).transpose()?;
+    if sequential.is_some() && !args.media_counter.is_empty() {
+        return Err(CliError::usage(
+            "--sequential tells media bytes by how long writes took, and --media-counter by a counter; give one of them",
+        ));
+    }
+    let counters =
+        Counters { host: args.host_counter.clone(), media: args.media_counter.clone(), sequential };
     let (series, readings) = series(args, &counters)?;
     let question = question(args, series)?;
     let kept =

@@ -81,6 +81,43 @@ fn fit_names_the_drive_and_what_it_does_not_know() {
 }
 
 #[test]
+fn a_drive_whose_counters_tell_nothing_is_fitted_by_how_long_writes_took() {
+    let place = Place::new();
+    let run = place.ftlab(
+        "run uniform --page-size 128KiB --logical-pages 32768 --pages-per-block 64 --op 20% --fill none \
+         --drive-writes 6 --interval 4096 --ftl sep-gc/greedy --seed 3 --json --quiet",
+    );
+    // A drive that takes half of the time of a write to read what it moves, and 1 GB a second if it moves nothing.
+    let (mut host, mut seconds) = (0.0, 0.0);
+    let mut table = "host_bytes,seconds\n0,0\n".to_owned();
+    for waf in run.json()["runs"][0]["running_waf"].as_array().unwrap() {
+        host += BYTES / 8.0;
+        seconds += (1.0 + 1.5 * (waf.as_f64().unwrap() - 1.0)) * BYTES / 8.0 / 1e9;
+        writeln!(table, "{host:.0},{seconds}").unwrap();
+    }
+    fs::write(place.path().join("paced.csv"), table).unwrap();
+    let fit = "fit paced.csv uniform --logical 4GiB --page-size 128KiB --pages 32768 --op 10%..30% --gc foreground \
+               --ftl sep-gc/greedy";
+    let json = place.ftlab(&format!("{fit} --sequential 1GB --json")).json();
+    let drive = &json["drives"][0];
+    assert!((drive["op_ratio"].as_f64().unwrap() - 0.2).abs() < 0.02, "{drive}");
+    let bounds: Vec<f64> =
+        (0..2).map(|at| json["bounds"]["op_ratio"][at].as_f64().unwrap()).collect();
+    assert!(bounds[0] < 0.2 && 0.2 < bounds[1] && bounds[1] - bounds[0] > 0.01, "{bounds:?}");
+    for (options, reason) in [
+        ("", "no counter of the medium"),
+        ("--sequential 700MB", "times as fast as --sequential"),
+        ("--sequential 1KB", "less than 1 MB a second"),
+        ("--sequential 1GB --media-counter seconds=1GB", "give one of them"),
+    ] {
+        place.ftlab(&format!("{fit} {options}")).fails(2, &[reason]);
+    }
+    fs::write(place.path().join("paced.csv"), "host_bytes,minutes\n5,5\n6,6\n").unwrap();
+    let missing = place.ftlab(&format!("{fit} --sequential 1GB"));
+    missing.fails(2, &["no counter \"seconds\" (--sequential)"]);
+}
+
+#[test]
 fn fit_says_what_is_wrong_with_its_input() {
     let place = Place::new();
     fs::write(place.path().join("a.csv"), "a,b\n1,2\n").unwrap();

@@ -1,7 +1,7 @@
 //! A drive that may be the one that was measured, and how it did.
 
-use super::scale::rescaled;
 use super::series::Distance;
+use super::shared::{Shared, likeliest};
 use ftlab_ftl::page::GcSchedule;
 use serde::{Deserialize, Serialize};
 
@@ -65,8 +65,8 @@ pub(super) struct Nearness {
 pub(super) struct Part {
     /// How far each interval is off.
     pub(super) residuals: Vec<f64>,
-    /// How much of that two sizes of the drive add to what the larger one tells; nothing if one tells it.
-    pub(super) of_scale: Vec<f64>,
+    /// Errors that the intervals share.
+    pub(super) shared: Shared,
     /// The mean of the squares that is chance of the drive, as runs with other seeds show; 0 if it ran once.
     pub(super) chance: f64,
     /// That of the mean of the seeds that were simulated.
@@ -109,8 +109,8 @@ pub(super) struct Held {
     pub(super) of: OfSeries,
     /// How far each interval is off, in media bytes per host byte.
     pub(super) residuals: Vec<f64>,
-    /// How much of that two sizes of the drive add to what the larger one tells; nothing if one tells it.
-    pub(super) of_scale: Vec<f64>,
+    /// Errors that the intervals share.
+    pub(super) shared: Shared,
     /// The variance of one drive, and of the mean of those that were simulated.
     pub(super) chance: f64,
     pub(super) simulated: f64,
@@ -121,12 +121,12 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// The mean of the squares of how far its intervals are off, as the search has it: with the likeliest error of scale.
+    /// The mean of the squares of how far its intervals are off, as the search has it: with the likeliest errors that they share.
     pub(super) fn mean_square(&self) -> f64 {
         let count = self.residuals.len().max(1) as f64;
         let square = self.residuals.iter().map(|off| off * off).sum::<f64>() / count;
         let variance = square.max(f64::MIN_POSITIVE);
-        rescaled(&self.residuals, &self.of_scale, variance, count).square / self.beside.powi(2)
+        likeliest(&self.residuals, &self.shared, variance, count).square / self.beside.powi(2)
     }
 }
 
@@ -196,7 +196,7 @@ pub(super) fn together(
         let share = |of: &[f64]| of.iter().map(|off| off * (1.0 / own.beside)).collect();
         Part {
             residuals: share(&own.residuals),
-            of_scale: share(&own.of_scale),
+            shared: [share(&own.shared[0]), share(&own.shared[1])],
             chance: own.chance / square,
             simulated: own.simulated / square,
             quiet: quiet(&own.quiet).or(quiet_of_all).unwrap_or(0.0) / square,
@@ -261,8 +261,8 @@ mod tests {
     fn held(residuals: &[f64], beside: f64, last_fifth: f64) -> Held {
         let distance = Distance { rms: 0.0, mean: 0.0, last_fifth };
         let of = OfSeries { index: 0, waf: 1.0, waf_last_fifth: 1.0, distance, wafs: Vec::new() };
-        let (residuals, of_scale, quiet) = (residuals.to_vec(), Vec::new(), Vec::new());
-        Held { of, residuals, of_scale, chance: 0.04, simulated: 0.02, quiet, beside }
+        let (residuals, shared, quiet) = (residuals.to_vec(), Shared::default(), Vec::new());
+        Held { of, residuals, shared, chance: 0.04, simulated: 0.02, quiet, beside }
     }
 
     #[test]

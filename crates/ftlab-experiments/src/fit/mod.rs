@@ -22,6 +22,7 @@ mod known;
 mod left_out;
 mod noise;
 mod overhead;
+mod pace;
 mod question;
 mod refreshed;
 mod runner;
@@ -29,6 +30,7 @@ mod saved;
 mod scale;
 mod search;
 mod series;
+mod shared;
 mod verdict;
 mod written;
 

@@ -3,7 +3,7 @@
 //! Two drives of one kind do not write the same: what is overwritten when is chance, and the fewer units a drive has, the
 //! more of that is seen in an interval. A candidate is held against the mean of its seeds. What is left is
 //!
-//! - the error of [`scale`](super::scale), one number for all intervals;
+//! - errors that all intervals [share](super::shared);
 //! - chance of the drive that was measured: as that between seeds of the candidate, and of those that differ in
 //!   over-provisioning only, since three seeds tell it badly ([`scale`](super::scale) has it of the real size);
 //! - counters: as in intervals in which nothing is moved;
@@ -15,7 +15,7 @@
 
 use super::drive::{Candidate, Part, Trial};
 use super::runner::SEEDS;
-use super::scale::{Rescaled, rescaled};
+use super::shared::{Likeliest, likeliest};
 use std::collections::HashMap;
 
 /// The 95% quantile of chi-square with one degree of freedom.
@@ -75,7 +75,8 @@ impl Noise {
             let parts = trial.parts.iter().zip(&best.parts);
             let lacks = |(own, best): (&Part, &Part)| {
                 let chance = own.chance + best.quiet;
-                (own.left_at_scale(chance + LEAST, own.residuals.len() as f64).0 - chance).max(0.0)
+                (own.left_beside_shared(chance + LEAST, own.residuals.len() as f64).0 - chance)
+                    .max(0.0)
             };
             parts.map(lacks).collect()
         };
@@ -147,7 +148,7 @@ impl Noise {
         parts.into_iter().any(|(((own, best), of), times)| {
             let share = of.intervals / self.intervals;
             let square_most = best.mean_square() + (best.chance + of.floor) * most / share;
-            own.left_at_scale(best.chance + of.floor, of.intervals).0
+            own.left_beside_shared(best.chance + of.floor, of.intervals).0
                 > times * (2.0 * square_most + 6.0 * best.chance * fewer.max(1.0))
         })
     }
@@ -157,9 +158,9 @@ impl OfSeries {
     /// That of a drive whose chance is told by so many like it.
     fn deviance(&self, part: &Part, (chance, drives): (f64, usize)) -> Deviance {
         let variance = chance + self.floor;
-        let (left, of_scale) = part.left_at_scale(variance, self.intervals);
+        let (left, of_shared) = part.left_beside_shared(variance, self.intervals);
         let off = left / variance;
-        let of_interval = variance.ln() + off.max(1.0) + of_scale;
+        let of_interval = variance.ln() + off.max(1.0) + of_shared;
         let square = (left + part.simulated).max(variance);
         let of_mean = 2.0 * (square * part.simulated / self.intervals).sqrt() / variance;
         // How well that many seeds tell what chance is.
@@ -171,11 +172,11 @@ impl OfSeries {
 }
 
 impl Part {
-    /// The mean square that is left with the likeliest error of scale, beside the chance of the seeds, if intervals have this
-    /// variance and are worth so many independent ones; and how much that error adds to the deviance of an interval.
-    fn left_at_scale(&self, variance: f64, intervals: f64) -> (f64, f64) {
-        let Rescaled { square, unlikely } =
-            rescaled(&self.residuals, &self.of_scale, variance, intervals);
+    /// The mean square that is left with the likeliest errors that intervals share, beside the chance of the seeds, if intervals
+    /// have this variance and are worth so many independent ones; and how much these add to the deviance of an interval.
+    fn left_beside_shared(&self, variance: f64, intervals: f64) -> (f64, f64) {
+        let Likeliest { square, unlikely } =
+            likeliest(&self.residuals, &self.shared, variance, intervals);
         ((square - self.simulated).max(0.1 * square), unlikely / intervals)
     }
 }
@@ -197,7 +198,9 @@ fn independent(residuals: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::drive::Nearness;
+    use super::super::scale::ERROR;
     use super::super::series::Distance;
+    use super::super::shared::Shared;
     use super::*;
 
     /// A trial with units of this size that is `off` by this much, and what chance makes of a drive like it.
@@ -222,7 +225,7 @@ mod tests {
             nearness: Nearness { rms: off, mean: 0.0 },
             parts: vec![Part {
                 residuals,
-                of_scale: Vec::new(),
+                shared: Shared::default(),
                 chance: chance.powi(2),
                 simulated: 1e-9,
                 quiet: quiet.map_or(0.0, |own| own * own),
@@ -272,7 +275,7 @@ mod tests {
     fn what_two_sizes_add_may_be_more_or_less() {
         let add = |trial: &mut Trial, of_scale: f64, off: f64| {
             let part = &mut trial.parts[0];
-            part.of_scale = vec![of_scale; part.residuals.len()];
+            part.shared[0] = vec![ERROR * of_scale; part.residuals.len()];
             part.residuals.iter_mut().for_each(|own| *own += off);
         };
         let right = trial(32, 0.005, 0.005, Some(0.001));

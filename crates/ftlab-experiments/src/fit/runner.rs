@@ -387,7 +387,7 @@ impl<'a> Runner<'a> {
         let larger = (sizes.len() > 1).then(|| Curve::mean(&sizes[0]));
         let of_scale = larger.map_or_else(Vec::new, |larger| {
             let by_larger = measured.residuals(skip, &|host| media_of(&larger, host));
-            residuals.iter().zip(by_larger).map(|(both, one)| both - one).collect()
+            residuals.iter().zip(by_larger).map(|(both, one)| scale::ERROR * (both - one)).collect()
         });
         let wafs = measured.wafs_of(&media);
         let simulated_wafs = wafs[wafs.len() - residuals.len()..].iter().map(|(_, waf)| *waf);
@@ -412,7 +412,7 @@ impl<'a> Runner<'a> {
                 wafs: part.with_off(&measured, &all),
             },
             residuals,
-            of_scale,
+            shared: [of_scale, measured.shared_error(skip)],
         }
     }
 

@@ -6,8 +6,7 @@
 //! pages: in proportion to pages^-0.79. That was *fitted* to four FTLs under fio's random writes, with 8 to 8,192 pages to a
 //! unit (docs/notes/real-drives.md). So two sizes tell what the real one would do:
 //! r(real) = r(n) + (r(n) - r(n/4)) (1 - (n/real)^0.79) / 2.
-//! What they add is not a third for every FTL. So a share of it is the error of scale: one number for all intervals of a series,
-//! normally distributed.
+//! What they add is not a third for every FTL. So a share of it is an [error](super::shared) that all intervals share.
 //!
 //! So does chance. That a collection is in one interval or the next depends on units, of which both have as many. How many
 //! pages of a unit are valid is a sum over pages, whose variance is in inverse proportion to them: v(n) = a + b/n.
@@ -25,37 +24,8 @@ pub(super) const LARGE: u64 = 524_288;
 /// How many times less that is off then: fitted.
 const LESS_OFF: f64 = 3.0;
 
-/// The standard deviation of the error of scale, as a share of what two sizes add to the larger one: fitted
-/// (docs/notes/real-drives.md).
-const ERROR: f64 = 0.4;
-
-/// Intervals with the likeliest error of scale.
-pub(super) struct Rescaled {
-    /// The mean of the squares that are left.
-    pub(super) square: f64,
-    /// How much the error adds to the deviance of all.
-    pub(super) unlikely: f64,
-}
-
-/// What is left of how far intervals are off, of which two sizes added `of_scale` (nothing if there is one), where the
-/// intervals have a variance and are worth so many independent ones.
-pub(super) fn rescaled(
-    residuals: &[f64],
-    of_scale: &[f64],
-    variance: f64,
-    intervals: f64,
-) -> Rescaled {
-    let mean = |sum: f64| sum / residuals.len().max(1) as f64;
-    let own = mean(residuals.iter().map(|off| off * off).sum());
-    let added = mean(of_scale.iter().map(|added| added * added).sum());
-    let both = mean(residuals.iter().zip(of_scale).map(|(off, added)| off * added).sum());
-    let known = ERROR.powi(2);
-    let error = known * both / (known * added + variance / intervals);
-    Rescaled {
-        square: own - 2.0 * error * both + error * error * added,
-        unlikely: error * error / known + (known * added * intervals / variance).ln_1p(),
-    }
-}
+/// The standard deviation of what two sizes add to the larger one, as a share of it: fitted (docs/notes/real-drives.md).
+pub(super) const ERROR: f64 = 0.4;
 
 /// The sizes on which a candidate is simulated, in pages, and how much what is relocated on each counts.
 pub(super) fn scales(
@@ -99,22 +69,6 @@ fn within(pages: u64, real: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_error_of_scale_is_one_number_and_seldom_large() {
-        // What two sizes added is 30% too much, and 1% is chance.
-        let chance = |n: usize| if n.is_multiple_of(2) { 0.01 } else { -0.01 };
-        let added: Vec<f64> = (0..64).map(|n| 0.1 * f64::from(n / 8 % 4)).collect();
-        let off = |share: f64| -> Vec<f64> {
-            added.iter().enumerate().map(|(n, own)| share * own + chance(n)).collect()
-        };
-        let found = rescaled(&off(0.3), &added, 1e-4, 64.0);
-        assert!((found.square - 1e-4).abs() < 1e-6, "{}", found.square);
-        let more = rescaled(&off(3.0), &added, 1e-4, 64.0);
-        assert!(more.unlikely > found.unlikely + 50.0, "{} {}", more.unlikely, found.unlikely);
-        let one_size = rescaled(&off(0.3), &[], 1e-4, 64.0);
-        assert!(one_size.square > 1e-3 && one_size.unlikely == 0.0);
-    }
 
     #[test]
     fn chance_of_pages_shrinks_with_their_number_and_that_of_units_stays() {

@@ -20,6 +20,8 @@ pub struct Measured {
     media: Vec<f64>,
     /// Samples in which the host had written something, before those were left out that told nothing new.
     read: usize,
+    /// What is written beside the host may be off by this share of it, in all intervals alike.
+    error: f64,
 }
 
 /// How far a simulated series is off, in shares of the measured WAF - 1.
@@ -66,7 +68,7 @@ impl Measured {
             ));
         }
         let of = |values: &[f64]| kept.iter().map(|at| values[*at]).collect();
-        Ok(Self { host: of(&host), media: of(&media), read })
+        Ok(Self { host: of(&host), media: of(&media), read, error: 0.0 })
     }
 
     /// An error unless something was collected: then a series tells something of the drive by itself.
@@ -97,6 +99,22 @@ impl Measured {
         Ok(series)
     }
 
+    /// The series with this share of what is written beside the host, which may be off by an `error` that intervals share.
+    pub(super) fn with_beside(self, share: f64, error: f64) -> Self {
+        let both = self.host.iter().zip(&self.media);
+        let media = both.map(|(host, media)| host + share * (media - host)).collect();
+        Self { media, error, ..self }
+    }
+
+    /// What an error that intervals share makes of each that begins after `skip` bytes of the host; nothing if there is none.
+    pub(super) fn shared_error(&self, skip: f64) -> Vec<f64> {
+        if self.error == 0.0 {
+            return Vec::new();
+        }
+        let after = self.wafs().skip(self.interval_after(skip));
+        after.map(|(_, waf)| self.error * (waf - 1.0)).collect()
+    }
+
     /// The samples until the host had written `bytes`, or those that a series has at least.
     pub(super) fn until(&self, bytes: f64) -> Self {
         let until = self.host.partition_point(|host| *host <= bytes);
@@ -107,7 +125,7 @@ impl Measured {
     /// Its first samples, of this number.
     pub(super) fn first(&self, samples: usize) -> Self {
         let (host, media) = (self.host[..samples].to_vec(), self.media[..samples].to_vec());
-        Self { host, media, read: self.read }
+        Self { host, media, ..self.clone() }
     }
 
     /// The series with intervals of at least so many bytes of the host; the last may have more.
@@ -125,7 +143,7 @@ impl Measured {
             return self.clone();
         }
         let of = |values: &[f64]| kept.iter().map(|at| values[*at]).collect();
-        Self { host: of(&self.host), media: of(&self.media), read: self.read }
+        Self { host: of(&self.host), media: of(&self.media), ..self.clone() }
     }
 
     /// The series with other bytes of the host, one number for each sample.

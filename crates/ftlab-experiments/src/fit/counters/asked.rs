@@ -3,6 +3,7 @@
 use super::catalogue::{Entry, Side, Unit};
 use super::words::plain;
 use ftlab_spec::ByteSize;
+use std::borrow::Cow;
 use std::str::FromStr;
 
 /// A counter as the user names it: `NAME` or `NAME=SIZE`.
@@ -49,9 +50,22 @@ pub struct Counters {
     pub host: Vec<CounterName>,
     /// Those of the medium.
     pub media: Vec<CounterName>,
+    /// Bytes a second of sequential writes, if media bytes are to be told by the pace of the host's.
+    pub sequential: Option<u64>,
 }
 
+/// The column that tells the pace.
+const SECONDS: &str = "seconds";
+
 impl Counters {
+    /// These, with the counter that tells the pace for that of the medium, if it is to.
+    pub(super) fn by_pace(&self) -> Cow<'_, Self> {
+        let Some(rate) = self.sequential else { return Cow::Borrowed(self) };
+        let (name, plain) = (SECONDS.to_owned(), SECONDS.to_owned());
+        let seconds = CounterName { name, plain, unit: Some(rate as f64) };
+        Cow::Owned(Self { media: vec![seconds], ..self.clone() })
+    }
+
     fn of(&self, side: Side) -> &[CounterName] {
         match side {
             Side::Host => &self.host,

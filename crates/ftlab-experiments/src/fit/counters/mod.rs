@@ -26,6 +26,7 @@ mod words;
 pub use asked::{CounterName, Counters};
 pub use reading::{ReadAs, Reading};
 
+use super::pace::of_pace;
 use super::series::Measured;
 use crate::error::ExperimentsError;
 use ata::Attribute;
@@ -49,10 +50,11 @@ impl Measured {
     }
 
     fn of_text(text: &str, counters: &Counters) -> Result<(Self, Reading), String> {
-        let (rows, reading) = rows(text, counters)?;
+        let (rows, reading) = rows(text, &counters.by_pace())?;
         let measured =
             Self::new(rows).map_err(|reason| format!("{reason} (read were {reading})"))?;
-        Ok((measured, reading))
+        let is_by_pace = counters.sequential.is_some();
+        Ok((if is_by_pace { of_pace(measured)? } else { measured }, reading))
     }
 }
 

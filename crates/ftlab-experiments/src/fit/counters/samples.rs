@@ -168,9 +168,10 @@ impl Samples {
                 if !self.seen.iter().any(is_there) {
                     let known = self.names(|seen| !seen.is_asked);
                     let known = if known.is_empty() { "none".into() } else { known };
+                    let by_pace = side == Side::Media && counters.sequential.is_some();
+                    let option = if by_pace { "--sequential" } else { option(side) };
                     return Err(format!(
-                        "it has no counter {name:?} ({}); those that are known here: {known}",
-                        option(side)
+                        "it has no counter {name:?} ({option}); those that are known here: {known}"
                     ));
                 }
             }

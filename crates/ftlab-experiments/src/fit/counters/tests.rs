@@ -439,6 +439,7 @@ fn a_counter_that_no_tool_has_can_be_named() {
     let counters = Counters {
         host: vec!["my host count=1KiB".parse().unwrap()],
         media: vec!["0xf9x=4096".parse().unwrap()],
+        sequential: None,
     };
     for text in ["my_host_count=5 0xF9x: 7\n", "{\"my host count\": 5, \"0xf9x\": 7}\n"] {
         let read = rows(text, &counters).unwrap().0;
@@ -446,7 +447,7 @@ fn a_counter_that_no_tool_has_can_be_named() {
     }
     let rounded = "HBMW: 1.5 GB\nMBMW: 3 GB\n";
     let of = |name: &str| vec![format!("{name}=1GB").parse().unwrap()];
-    let counters = Counters { host: of("hbmw"), media: of("mbmw") };
+    let counters = Counters { host: of("hbmw"), media: of("mbmw"), ..Counters::default() };
     assert_eq!(rows(rounded, &counters).unwrap().0, [(1.5e9, 3e9)]);
     let counters = Counters { host: of("absent"), ..Counters::default() };
     assert!(rows(rounded, &counters).unwrap_err().contains("rounded"));
