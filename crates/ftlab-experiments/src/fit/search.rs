@@ -299,13 +299,9 @@ impl Question {
         let mut trials = self.refined(runner, &whole, trials, threads)?;
         let noise = Noise::of(trials.iter());
         // Which is the first is worth more seeds.
-        let mut count: HashMap<&str, usize> = HashMap::new();
-        let near = trials.iter().filter(|own| {
-            let of_ftl = count.entry(&own.candidate.ftl).or_default();
-            *of_ftl += 1;
-            *of_ftl <= AGAIN_OF_EACH && noise.beyond(own, &trials[0]) <= AGAIN_BEYOND
-        });
-        let near: Vec<Candidate> = near.take(AGAIN).map(|own| own.candidate.clone()).collect();
+        let near = few_of_each(trials.clone(), AGAIN_OF_EACH).into_iter();
+        let near = near.filter(|own| noise.beyond(own, &trials[0]) <= AGAIN_BEYOND).take(AGAIN);
+        let near: Vec<Candidate> = near.map(|own| own.candidate).collect();
         for again in try_each(runner, &whole, &near, SEEDS_AGAIN, threads)?.into_iter().flatten() {
             let same = trials.iter_mut().find(|own| own.candidate == again.candidate);
             if let Some(own) = same {
@@ -807,19 +803,22 @@ fn best_of_each(mut trials: Vec<Trial>, others: &[Trial]) -> Vec<Trial> {
 /// The nearest few of each FTL, best first.
 fn nearest_of_each(mut trials: Vec<Trial>) -> Vec<Trial> {
     trials.sort_by(by_distance);
+    few_of_each(trials, NEAREST_OF_EACH)
+}
+
+/// The first of each FTL, in order.
+fn first_of_each(trials: Vec<Trial>) -> Vec<Trial> {
+    few_of_each(trials, 1)
+}
+
+/// The first of each FTL, no more than so many, in order.
+fn few_of_each(mut trials: Vec<Trial>, most: usize) -> Vec<Trial> {
     let mut count: HashMap<String, usize> = HashMap::new();
     trials.retain(|trial| {
         let own = count.entry(trial.candidate.ftl.clone()).or_default();
         *own += 1;
-        *own <= NEAREST_OF_EACH
+        *own <= most
     });
-    trials
-}
-
-/// The first of each FTL, in order.
-fn first_of_each(mut trials: Vec<Trial>) -> Vec<Trial> {
-    let mut known = HashSet::new();
-    trials.retain(|trial| known.insert(trial.candidate.ftl.clone()));
     trials
 }
 
