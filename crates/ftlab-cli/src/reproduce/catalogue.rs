@@ -62,6 +62,7 @@ const SHIPPED: &[Shipped] = shipped![
     "real/fio-a",
     "real/fio-b",
     "real/three-streams",
+    "real/three-streams-persistent",
     "real/cachelib",
     "real/databases",
     "real/databases-waf",
