@@ -232,8 +232,10 @@ impl DriveClass {
     ) -> Result<Model, SimError> {
         self.check()?;
         let (units, capacity) = (self.units(), self.capacity.0);
-        let unit_pages = MODEL_PAGES.div_ceil(units).max(u64::from(UNIT_PAGES_MIN));
-        let least = units * unit_pages;
+        // Not a whole number: a zone as large as a unit has to have as many pages as a unit.
+        let in_units = capacity as f64 / self.unit_bytes().max(1) as f64;
+        let unit_pages = (MODEL_PAGES as f64 / in_units).ceil().max(f64::from(UNIT_PAGES_MIN));
+        let least = (in_units * unit_pages).round() as u64;
         let workload = match workload {
             Workload::Copies(copies) => &copies.of,
             of => of,
@@ -502,6 +504,8 @@ mod tests {
         assert_eq!(size("3.84TB, 7.5GB", &generator), (262_144, 512, 1));
         assert_eq!(size("7.68TB, 1.875GB", &generator), (262_144, 64, 1));
         assert_eq!(size("7.68TB, 468.75MB", &generator), (1_048_576, 64, 1));
+        // 372.53 units: 2 GiB are a unit of the model, too.
+        assert_eq!(size("800GB, 2GiB", &generator), (262_260, 704, 1));
         // 27 copies of 10,000 pages, whatever the units.
         let small = trace(10_000, 1000);
         assert_eq!(size("7.68TB", &small), (270_000, 131, 27));
