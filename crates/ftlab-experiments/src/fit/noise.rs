@@ -192,7 +192,7 @@ fn independent(residuals: &[f64]) -> f64 {
     let squares: f64 = residuals.iter().map(|off| off * off).sum();
     let pairs: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
     let alike = (pairs / squares.max(1e-300)).clamp(0.0, 0.95);
-    (count * (1.0 - alike) / (1.0 + alike)).max(2.0)
+    (count * (1.0 - alike) / (1.0 + alike)).max(count.min(2.0))
 }
 
 #[cfg(test)]

@@ -38,6 +38,11 @@ pub struct Distance {
 impl Measured {
     /// The series of these samples of host and media bytes.
     pub(super) fn new(rows: Vec<(f64, f64)>) -> Result<Self, String> {
+        Self::of_intervals(rows, INTERVALS_MIN)
+    }
+
+    /// The same, of at least so many intervals.
+    pub(super) fn of_intervals(rows: Vec<(f64, f64)>, least: usize) -> Result<Self, String> {
         let (first_host, first_media) = rows.first().copied().unwrap_or_default();
         let (mut host, mut media): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         for (row, (own_host, own_media)) in (1..).zip(rows) {
@@ -59,12 +64,12 @@ impl Measured {
         }
         let read = host.len();
         let kept = refreshed::kept(&host, &media);
-        if kept.len() <= INTERVALS_MIN {
+        if kept.len() <= least {
             return Err(format!(
                 "it has {} samples in which the host wrote something and the counters of the medium were refreshed, \
                  and {} are needed; sample for longer, or more often",
                 kept.len(),
-                INTERVALS_MIN + 1
+                least + 1
             ));
         }
         let of = |values: &[f64]| kept.iter().map(|at| values[*at]).collect();
@@ -126,6 +131,12 @@ impl Measured {
     pub(super) fn first(&self, samples: usize) -> Self {
         let (host, media) = (self.host[..samples].to_vec(), self.media[..samples].to_vec());
         Self { host, media, ..self.clone() }
+    }
+
+    /// All of it as one interval, which tells what is written on average.
+    pub(super) fn as_one(self) -> Self {
+        let ends = |values: &[f64]| vec![values[0], values[values.len() - 1]];
+        Self { host: ends(&self.host), media: ends(&self.media), ..self }
     }
 
     /// The series with intervals of at least so many bytes of the host; the last may have more.

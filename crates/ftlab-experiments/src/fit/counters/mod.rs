@@ -51,10 +51,9 @@ impl Measured {
 
     fn of_text(text: &str, counters: &Counters) -> Result<(Self, Reading), String> {
         let (rows, reading) = rows(text, &counters.by_pace())?;
-        let measured =
-            Self::new(rows).map_err(|reason| format!("{reason} (read were {reading})"))?;
-        let is_by_pace = counters.sequential.is_some();
-        Ok((if is_by_pace { of_pace(measured)? } else { measured }, reading))
+        let of = if counters.sequential.is_some() { of_pace } else { Self::new };
+        let measured = of(rows).map_err(|reason| format!("{reason} (read were {reading})"))?;
+        Ok((measured, reading))
     }
 }
 
