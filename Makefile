@@ -97,6 +97,7 @@ docs-figures: build python ## redraws pictures of the manual that need no record
 		--drive-writes 0.6 --ftl 1r-greedy --quiet --out target/figures/uniform
 	$(FTLAB) report target/figures/uniform --flash docs/figures/flash-uniform.png
 	$(PYTHON) scripts/bench_figure.py docs/benchmarks.md docs/figures/bench.svg
+	$(PYTHON) scripts/atlas_figure.py drives docs/figures/atlas.svg
 	$(PYTHON) scripts/mapping_figure.py $(FTLAB) docs/figures/mapping.svg
 	$(if $(TRACE),$(FTLAB) run $(TRACE) --ignore-trims --op 7% --reserve 8 --repeat --drive-writes 60 \
 		--ftl nvme-fdp --ftl 1r-greedy --ftl sepbit --quiet --figure docs/figures/rocksdb-handles.svg)

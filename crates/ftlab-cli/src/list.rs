@@ -136,7 +136,11 @@ struct DriveItem {
     off: &'static str,
     /// How far half of the predictions of what it was not made with are off at most.
     held_out: Option<&'static str>,
-    /// The same, or how far it is off a half of its own series, in words.
+    /// Its times as `--timing` takes them, if they are known.
+    timing: Option<&'static str>,
+    /// How far these are off the loads that they were fitted to, and off those that were left out, in words.
+    times_off: Option<&'static str>,
+    /// How far predictions are off, or a half of its own series, in words.
     #[serde(skip)]
     told: String,
 }
@@ -155,6 +159,8 @@ fn list_drives(json: bool) -> Result<(), CliError> {
             source: drive.told("source", "series").unwrap_or_default(),
             off: drive.told("fit", "off").unwrap_or_default(),
             held_out: drive.told("held-out", "median"),
+            timing: drive.told("times", "timing"),
+            times_off: drive.told("times", "off"),
             told: drive.held_out(),
         })
         .collect();
@@ -169,10 +175,15 @@ fn list_drives(json: bool) -> Result<(), CliError> {
 
 fn describe_drive(drive: &DriveItem) -> String {
     let DriveItem { name, title, drive: class, ftl, gc, overhead, source, off, told, .. } = drive;
+    let times = drive.timing.map(|timing| {
+        let off = drive.times_off.unwrap_or("not told");
+        format!("    times: --timing {timing}\n    off under load: {off}\n")
+    });
     format!(
         "{name}\n    {title}\n    {class}; {ftl}, {gc}; {} written beside\n    off {off} of WAF - 1 where it was \
-         fitted; {told}\n    source: {source}\n\n",
-        percent(*overhead)
+         fitted; {told}\n    source: {source}\n{}\n",
+        percent(*overhead),
+        times.unwrap_or_default()
     )
 }
 

@@ -19,7 +19,16 @@ macro_rules! files {
 }
 
 /// All of them.
-const FILES: &[File] = files!["fdp-a", "fdp-b", "solidigm-p5520"];
+const FILES: &[File] = files![
+    "fdp-a",
+    "fdp-b",
+    "kioxia-cm7-r",
+    "micron-7450-max",
+    "micron-7450-pro",
+    "samsung-pm9a3",
+    "sk-hynix-pe8110",
+    "solidigm-p5520",
+];
 
 /// A drive of the atlas, or of a file.
 #[derive(Debug, Clone, PartialEq)]

@@ -39,7 +39,7 @@ pub(super) fn of_pace(rows: Vec<(f64, f64)>) -> Result<Measured, String> {
         ));
     }
     let is_mean = fastest < (1.0 + SAME) * slowest;
-    let measured = if is_mean { measured.as_one() } else { measured };
+    let measured = if is_mean { measured.averaged() } else { measured };
     Ok(measured.with_beside(1.0 / (1.0 + READING), ERROR))
 }
 

@@ -134,7 +134,7 @@ impl Measured {
     }
 
     /// All of it as one interval, which tells what is written on average.
-    pub(super) fn as_one(self) -> Self {
+    pub(super) fn averaged(self) -> Self {
         let ends = |values: &[f64]| vec![values[0], values[values.len() - 1]];
         Self { host: ends(&self.host), media: ends(&self.media), ..self }
     }
