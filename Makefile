@@ -17,7 +17,7 @@ PREFIX ?= /usr/local
 TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test test-all python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep build-times golden release reproduce hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest scoreboard scoreboard-hints docs docs-figures docs-outputs setup-python setup-system setup-drive setup-guest setup-report
+.PHONY: help demo build install test test-all python test-python check check-all check-lean check-docs audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep build-times golden release reproduce hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest scoreboard scoreboard-hints docs docs-figures docs-outputs setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -41,14 +41,14 @@ install: build ## installs ftlab with its manual pages and completions below PRE
 	$(FTLAB) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ftlab.fish
 
 # Lints and tests leave a processor idle now and then. So what is for Python is installed beside the lints, and compiled and
-# tested beside the other tests; what that says comes after them.
+# tested beside the other tests, as are the lints that few changes break; what that says comes after them.
 test: setup-system ## runs everything: lints, documentation and all tests
 	$(MAKE) $(VENV)/requirements.lock & beside=$$!; trap "kill $$beside" INT; \
-		$(MAKE) check; checked=$$?; wait $$beside && exit $$checked
+		$(MAKE) check-all; checked=$$?; wait $$beside && exit $$checked
 	$(CARGO) test --locked --workspace --features ftlab-cli/full --no-run
-	$(MAKE) test-python > target/test-python.log 2>&1 & beside=$$!; trap "kill $$beside" INT; \
+	$(MAKE) test-python check-lean check-docs > target/beside.log 2>&1 & beside=$$!; trap "kill $$beside" INT; \
 		RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test --locked --workspace --features ftlab-cli/full; tested=$$?; \
-		wait $$beside; python=$$?; cat target/test-python.log; [ $$python -eq 0 ] && exit $$tested
+		wait $$beside; other=$$?; cat target/beside.log; [ $$other -eq 0 ] && exit $$tested
 
 test-all: ## runs everything, and all cases of tests of which `make test` runs a third (CONTRIBUTING.md)
 	FTLAB_TEST_ALL=1 $(MAKE) test
@@ -70,10 +70,16 @@ test-python: python ## runs lints, type checks and tests of the Python package, 
 docs-outputs: python ## writes the outputs in README.md and docs/ again, from the commands above them; check the diff
 	FTLAB_WRITE_DOCS=1 $(VENV)/bin/pytest --quiet -rs python/tests/test_docs.py -k 'shows_what'
 
-check: setup-system ## runs the lints and builds the Rust documentation
+check: check-all check-lean check-docs ## runs the lints and builds the Rust documentation
+
+check-all: setup-system
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets --features ftlab-cli/full -- --deny warnings
+
+check-lean: setup-system
 	$(CARGO) clippy --locked --package ftlab-cli -- --deny warnings
+
+check-docs: setup-system
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps --features ftlab-cli/full
 
 docs: setup-system target/docs/venv/installed ## builds the documentation site: target/docs/html/index.html
