@@ -143,6 +143,9 @@ struct DriveItem {
     /// How far predictions are off, or a half of its own series, in words.
     #[serde(skip)]
     told: String,
+    /// What is said of what it was fitted to, if counters do not tell that.
+    #[serde(skip)]
+    by_pace: String,
 }
 
 fn list_drives(json: bool) -> Result<(), CliError> {
@@ -162,6 +165,7 @@ fn list_drives(json: bool) -> Result<(), CliError> {
             timing: drive.told("times", "timing"),
             times_off: drive.told("times", "off"),
             told: drive.held_out(),
+            by_pace: drive.by_pace(),
         })
         .collect();
     if json {
@@ -174,14 +178,16 @@ fn list_drives(json: bool) -> Result<(), CliError> {
 }
 
 fn describe_drive(drive: &DriveItem) -> String {
-    let DriveItem { name, title, drive: class, ftl, gc, overhead, source, off, told, .. } = drive;
+    let DriveItem {
+        name, title, drive: class, ftl, gc, overhead, source, off, told, by_pace, ..
+    } = drive;
     let times = drive.timing.map(|timing| {
         let off = drive.times_off.unwrap_or("not told");
         format!("    times: --timing {timing}\n    off under load: {off}\n")
     });
     format!(
         "{name}\n    {title}\n    {class}; {ftl}, {gc}; {} written beside\n    off {off} of WAF - 1 where it was \
-         fitted; {told}\n    source: {source}\n{}\n",
+         fitted{by_pace}; {told}\n    source: {source}\n{}\n",
         percent(*overhead),
         times.unwrap_or_default()
     )

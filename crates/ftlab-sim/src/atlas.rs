@@ -123,6 +123,14 @@ impl AtlasDrive {
         serde_json::from_str(self.told("fit", key)?).ok()
     }
 
+    /// What is said of numbers that it was fitted to, if counters do not tell them.
+    pub fn by_pace(&self) -> String {
+        let error = self.told("fit", "error");
+        error.map_or_else(String::new, |error| {
+            format!(" (told by how long writes took, give or take {error})")
+        })
+    }
+
     /// How far it is off what it was not fitted to.
     pub fn held_out(&self) -> String {
         if let Some(median) = self.told("held-out", "median") {
@@ -138,14 +146,14 @@ impl AtlasDrive {
 
     /// What is said of answers that rest on what is known of it.
     pub fn rests_on(&self) -> String {
+        let (by_pace, held_out) = (self.by_pace(), self.held_out());
         let off = self.told("fit", "off").map(|off| format!(", {off} off what it was fitted to"));
-        let held_out = self.held_out();
         let part = match self.told("fit", "explains") {
             Some("yes") | None => "",
             Some(_) => ", which explains that in part",
         };
         format!(
-            "Rests on what was fitted to {}{}{part}; {held_out}.",
+            "Rests on what was fitted to {}{}{by_pace}{part}; {held_out}.",
             self.title,
             off.unwrap_or_default()
         )
@@ -184,9 +192,14 @@ mod tests {
             for ftl in drive.as_good().unwrap_or_else(|| panic!("{}: as-good", drive.name)) {
                 ftlab_ftl::registry::resolve(&ftl).unwrap();
             }
+            if let Some(timing) = drive.told("times", "timing") {
+                timing.parse::<Spec>().unwrap();
+                assert!(drive.told("times", "off").is_some(), "{}", drive.name);
+            }
             let has = |key| drive.told("fit", key).is_some();
             assert_eq!(has("op"), drive.op_bounds().is_some(), "{}", drive.name);
             assert_eq!(has("unit"), drive.unit_bounds().is_some(), "{}", drive.name);
+            assert_eq!(has("error"), drive.rests_on().contains("how long writes took"));
         }
     }
 

@@ -85,8 +85,11 @@ fn of_series(
     lines
 }
 
-/// What is said of counters that are refreshed more rarely than they were read.
+/// What is said of counters that are refreshed more rarely than they were read, and of a pace that is a mean.
 fn merged(facts: &SeriesFacts) -> String {
+    if facts.error > 0.0 && facts.samples == 2 && facts.samples_read > 2 {
+        return ", one mean since the pace does not change".to_owned();
+    }
     // The end of a series may just not have been refreshed.
     if facts.samples + 2 >= facts.samples_read {
         return String::new();

@@ -118,6 +118,40 @@ fn a_drive_whose_counters_tell_nothing_is_fitted_by_how_long_writes_took() {
 }
 
 #[test]
+fn steady_rates_are_means_and_a_saved_drive_says_what_tells_it() {
+    let place = Place::new();
+    for (name, workload, lines) in [("uniform", "uniform", 1), ("zipf", "zipf:theta=0.6", 24)] {
+        let run = place.ftlab(&format!(
+            "run {workload} --page-size 128KiB --logical-pages 32768 --pages-per-block 64 --op 20% --fill sequential \
+             --drive-writes 6 --ftl sep-gc/greedy --seed 3 --json --quiet"
+        ));
+        let waf = run.json()["runs"][0]["waf_last_tenth"].as_f64().unwrap();
+        let mut table = "host_bytes,seconds\n".to_owned();
+        for line in 0..=lines {
+            let host = 2.0 * BYTES * f64::from(line) / f64::from(lines);
+            writeln!(table, "{host:.0},{}", (1.0 + 1.4 * (waf - 1.0)) * host / 1e9).unwrap();
+        }
+        fs::write(place.path().join(format!("{name}.csv")), table).unwrap();
+    }
+    let fit = place.ftlab(
+        "fit uniform.csv uniform --and zipf.csv zipf:theta=0.6 --fill sequential --after 16GiB --sequential 1GB \
+         --logical 4GiB --page-size 128KiB --pages 32768 --op 10%..30% --gc foreground --ftl sep-gc/greedy \
+         --save steady.toml",
+    );
+    for said in
+        ["uniform.csv: 2 samples, ", "zipf.csv: 25 samples, one mean since the pace does not"]
+    {
+        assert!(fit.stdout.contains(said), "{}", fit.stdout);
+    }
+    let saved = fs::read_to_string(place.path().join("steady.toml")).unwrap();
+    assert!(saved.contains("error = \"10.0%\"") && saved.contains("error = 0.1\n"), "{saved}");
+    let known = place.ftlab("run uniform --drive steady.toml --writes 1000");
+    let rests =
+        "(told by how long writes took, give or take 10.0%); half of the series that were left out";
+    assert!(known.stdout.contains(rests), "{}", known.stdout);
+}
+
+#[test]
 fn fit_says_what_is_wrong_with_its_input() {
     let place = Place::new();
     fs::write(place.path().join("a.csv"), "a,b\n1,2\n").unwrap();

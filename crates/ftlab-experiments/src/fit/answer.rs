@@ -103,6 +103,8 @@ pub struct SeriesFacts {
     pub waf: f64,
     /// Over the last fifth.
     pub waf_last_fifth: f64,
+    /// What WAF - 1 may be off by as a share of it, if pace tells it (a standard deviation); 0 of counters.
+    pub error: f64,
     /// How often the counters were read.
     pub samples_read: usize,
     /// Samples that told something new.
@@ -337,6 +339,7 @@ impl Question {
                 media_bytes_per_host_byte: measured.waf(),
                 waf: in_pages.waf(),
                 waf_last_fifth: in_pages.waf_last_fifth(),
+                error: measured.error(),
                 samples_read: measured.samples_read(),
                 samples: measured.samples(),
             }

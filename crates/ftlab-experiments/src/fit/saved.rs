@@ -67,6 +67,15 @@ impl Fit {
             bounds.unit_bytes.1,
             as_good.join(", ")
         );
+        let error = self.series.iter().map(|own| own.error).fold(0.0, f64::max);
+        if error > 0.0 {
+            let _ = writeln!(
+                text,
+                "# What was measured is told by how long writes took, give or take this share of WAF - 1.\n\
+                 error = \"{}\"",
+                percent(error)
+            );
+        }
         if let Some(errors) = Errors::of(&self.left_out) {
             let _ = writeln!(
                 text,
@@ -90,6 +99,9 @@ impl Fit {
                 significant(facts.waf, 4),
                 significant(own.waf, 4)
             );
+            if facts.error > 0.0 {
+                let _ = writeln!(text, "error = {}", facts.error);
+            }
             if let Some(left_out) = self.left_out.iter().find(|other| other.index == own.index) {
                 let _ = writeln!(text, "predicted = {}", significant(left_out.waf.1, 4));
             }

@@ -190,6 +190,11 @@ impl Measured {
         both.map(|(((at, waf), written), off)| (at, waf + off * written)).collect()
     }
 
+    /// What is written beside the host may be off by this share of it.
+    pub(super) fn error(&self) -> f64 {
+        self.error
+    }
+
     /// Samples that tell something new.
     pub fn samples(&self) -> usize {
         self.host.len()
