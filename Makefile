@@ -46,7 +46,7 @@ test: setup-system ## runs everything: lints, documentation and all tests
 	$(MAKE) $(VENV)/requirements.lock & beside=$$!; trap "kill $$beside" INT; \
 		$(MAKE) check-all; checked=$$?; wait $$beside && exit $$checked
 	$(CARGO) test --locked --workspace --features ftlab-cli/full --no-run
-	$(MAKE) test-python check-lean check-docs > target/beside.log 2>&1 & beside=$$!; trap "kill $$beside" INT; \
+	$(MAKE) --keep-going test-python check-lean check-docs > target/beside.log 2>&1 & beside=$$!; trap "kill $$beside" INT; \
 		RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test --locked --workspace --features ftlab-cli/full; tested=$$?; \
 		wait $$beside; other=$$?; cat target/beside.log; [ $$other -eq 0 ] && exit $$tested
 

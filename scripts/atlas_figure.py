@@ -38,15 +38,15 @@ def drawing(atlas):
     )
     yield f'<rect width="{WIDTH}" height="{height}" fill="#FFFFFF"/>'
     yield f'<rect x="16" y="16" width="24" height="12" fill="#D8D8D8"/><path d="M28 14v16" stroke="{MEASURED}" stroke-width="2"/>'
-    yield '<text x="48" y="27">measured (grey: its error, where pace tells it)</text>'
-    yield f'<circle cx="340" cy="22" r="4" fill="{FITTED}"/><text x="352" y="27">fitted</text>'
-    yield f'<circle cx="420" cy="22" r="5" fill="none" stroke="{PREDICTED}" stroke-width="2"/>'
-    yield '<text x="432" y="27">predicted by other series of the drive</text>'
+    yield '<text x="48" y="27">measured (grey: error, if by pace)</text>'
+    yield f'<circle cx="290" cy="22" r="4" fill="{FITTED}"/><text x="302" y="27">fitted</text>'
+    yield f'<circle cx="370" cy="22" r="5" fill="none" stroke="{PREDICTED}" stroke-width="2"/>'
+    yield '<text x="382" y="27">predicted by other series of the drive</text>'
     bottom = height - 36
     for waf in range(1, int(most) + 1):
         yield f'<path d="M{x(waf):.1f} {TOP - 8}V{bottom}" stroke="#E4E4E4"/>'
         yield f'<text x="{x(waf):.1f}" y="{bottom + 16}" text-anchor="middle">{waf}</text>'
-    yield f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{height - 4}" text-anchor="middle">write amplification</text>'
+    yield f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{height - 4}" text-anchor="middle">write amplification; by pace without what is written beside</text>'
     y = TOP
     for title, series in atlas:
         yield f'<text x="16" y="{y + 12}" font-weight="bold">{escape(title)}</text>'

@@ -134,6 +134,8 @@ struct DriveItem {
     source: &'static str,
     /// How far the fit is off what it was made with, in shares of WAF - 1.
     off: &'static str,
+    /// The standard deviation of what it was fitted to, in shares of WAF - 1, if that follows from how long writes took.
+    error: Option<&'static str>,
     /// How far half of the predictions of what it was not made with are off at most.
     held_out: Option<&'static str>,
     /// Its times as `--timing` takes them, if they are known.
@@ -161,6 +163,7 @@ fn list_drives(json: bool) -> Result<(), CliError> {
             overhead: drive.overhead.0,
             source: drive.told("source", "series").unwrap_or_default(),
             off: drive.told("fit", "off").unwrap_or_default(),
+            error: drive.told("fit", "error"),
             held_out: drive.told("held-out", "median"),
             timing: drive.told("times", "timing"),
             times_off: drive.told("times", "off"),
@@ -183,7 +186,7 @@ fn describe_drive(drive: &DriveItem) -> String {
     } = drive;
     let times = drive.timing.map(|timing| {
         let off = drive.times_off.unwrap_or("not told");
-        format!("    times: --timing {timing}\n    off under load: {off}\n")
+        format!("    times (with --logical): --timing {timing}\n    off under load: {off}\n")
     });
     format!(
         "{name}\n    {title}\n    {class}; {ftl}, {gc}; {} written beside\n    off {off} of WAF - 1 where it was \

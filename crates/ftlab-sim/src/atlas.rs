@@ -127,7 +127,7 @@ impl AtlasDrive {
     pub fn by_pace(&self) -> String {
         let error = self.told("fit", "error");
         error.map_or_else(String::new, |error| {
-            format!(" (told by how long writes took, give or take {error})")
+            format!(" (which follows from how long writes took: WAF - 1 is known within {error}, one standard deviation)")
         })
     }
 

@@ -231,7 +231,7 @@ impl DriveClass {
         seed: u64,
     ) -> Result<Model, SimError> {
         self.check()?;
-        let (units, capacity) = (self.units(), self.capacity.0);
+        let capacity = self.capacity.0;
         // Not a whole number: a zone as large as a unit has to have as many pages as a unit.
         let in_units = capacity as f64 / self.unit_bytes().max(1) as f64;
         let unit_pages = (MODEL_PAGES as f64 / in_units).ceil().max(f64::from(UNIT_PAGES_MIN));
@@ -261,14 +261,14 @@ impl DriveClass {
         let own_pages = own.bytes.div_ceil(u128::from(page_bytes.max(1)));
         let own_pages = u64::try_from(own_pages).unwrap_or(u64::MAX);
         if own_pages >= least {
-            let pages_per_block = u32::try_from(own_pages / units).unwrap_or(u32::MAX);
+            let pages_per_block = (own_pages as f64 / in_units) as u32;
             let size = ModelSize { pages: own_pages, pages_per_block, copies: 1 };
             return Ok(Model { workload: workload.clone(), size, capacity });
         }
         let copies = side_by_side(workload, page_bytes, [own_pages, least], seed)?;
         let size = ModelSize {
             pages: copies.pages(),
-            pages_per_block: (copies.pages() / units) as u32,
+            pages_per_block: (copies.pages() as f64 / in_units) as u32,
             copies: copies.number(),
         };
         Ok(Model { workload: Workload::Copies(Box::new(copies)), size, capacity })

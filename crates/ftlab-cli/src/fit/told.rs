@@ -70,7 +70,7 @@ fn of_series(
         ),
         ("read", reading.to_string()),
         (
-            "measured",
+            if facts.error > 0.0 { "by pace" } else { "measured" },
             format!(
                 "{} media bytes per host byte, {} over the last fifth{}",
                 significant(measured.waf(), 4),
@@ -271,6 +271,14 @@ fn caveats(fit: &Fit) -> Vec<String> {
             tenths(bounds.rms_most)
         )
     }));
+    let error = fit.series.iter().map(|own| own.error).fold(0.0, f64::max);
+    if error > 0.0 {
+        caveats.push(format!(
+            "What was written to the medium follows from how long writes took, and from --sequential. WAF - 1 is known \
+             within {} (one standard deviation), however near the drive is.",
+            percent(error)
+        ));
+    }
     caveats.push(format!(
         "Over-provisioning is beside the reserve: with one more unit in reserve it would be {} more.",
         percent(best.unit_bytes / best.candidate.capacity as f64)

@@ -146,9 +146,26 @@ fn steady_rates_are_means_and_a_saved_drive_says_what_tells_it() {
     let saved = fs::read_to_string(place.path().join("steady.toml")).unwrap();
     assert!(saved.contains("error = \"10.0%\"") && saved.contains("error = 0.1\n"), "{saved}");
     let known = place.ftlab("run uniform --drive steady.toml --writes 1000");
-    let rests =
-        "(told by how long writes took, give or take 10.0%); half of the series that were left out";
+    let rests = "WAF - 1 is known within 10.0%, one standard deviation); half of the series that were left out";
     assert!(known.stdout.contains(rests), "{}", known.stdout);
+    let bounds = saved.lines().find_map(|line| line.strip_prefix("op = [\"")).unwrap();
+    let bounds: Vec<f64> =
+        bounds.split(['%', '"', ',', ' ']).filter_map(|own| own.parse().ok()).collect();
+    assert!(bounds[0] < 19.0 && bounds[1] > 21.0 && bounds[1] < 40.0, "{bounds:?}");
+    fs::write(place.path().join("short.csv"), "host_bytes,seconds\n0,0\n400000000,1\n").unwrap();
+    fs::write(place.path().join("one.csv"), "host_bytes,seconds\n0,0\n").unwrap();
+    for (series, options, reason) in [
+        ("zipf", "", "one mean, which an empty drive has not: it writes faster at first"),
+        ("zipf", "--fill sequential --skip 1", "--skip would leave nothing of it"),
+        ("short", "--fill sequential", "has the mean of 0.093 drive writes, and one or more are"),
+        ("one", "--fill sequential", "a steady rate is a line of zeros and one of a drive write"),
+    ] {
+        place
+            .ftlab(&format!(
+                "fit {series}.csv uniform {options} --sequential 1GB --logical 4GiB --page-size 128KiB --ftl fifo"
+            ))
+            .fails(2, &[reason]);
+    }
 }
 
 #[test]

@@ -191,6 +191,7 @@ impl Question {
         on_run: &(dyn Fn(usize) + Sync),
     ) -> Result<Fit, ExperimentsError> {
         self.check()?;
+        self.check_means()?;
         let runner = Runner::new(self, kept, on_run)?;
         self.check_empty(&runner)?;
         let found = self.search(&runner, threads)?;

@@ -21,6 +21,9 @@ const STEPS: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
 const STEP: f64 = 0.4;
 const STEP_RMS: (f64, f64) = (0.01, 0.15);
 
+/// Standard deviations that 95% of what pace tells is off by at most.
+const NORMAL: f64 = 1.96;
+
 /// Units beside the reserve that the simplest FTL needs: one is open, and one is collected into.
 const BLOCKS_MIN: u32 = 2;
 
@@ -146,7 +149,7 @@ impl Question {
             unit_bytes: range(within().map(|trial| trial.unit_bytes), f64::min, f64::max),
             reserve: reserves
                 .fold((own.reserve, own.reserve), |(low, high), own| (low.min(own), high.max(own))),
-            rms_most: rms_of(noise.square_most(likeliest)),
+            rms_most: rms_of(noise.square_most(likeliest)).hypot(NORMAL * self.error()),
             intervals: noise.intervals,
         };
         let is_alike = |own: &&Closely| {
@@ -251,10 +254,11 @@ impl Question {
         own.op_ratio >= unit * f64::from(own.reserve + BLOCKS_MIN)
     }
 
-    /// A drive with more and less over-provisioning, in steps that change what it writes about as much as the best is off.
+    /// A drive with more and less over-provisioning, in steps that change what it writes about as much as the best is off,
+    /// and what was measured may be.
     fn around(&self, centre: &Candidate, best: &Trial) -> Vec<Candidate> {
         let unit = f64::from(centre.pages_per_block) / f64::from(self.pages);
-        let rms = best.distance.rms.clamp(STEP_RMS.0, STEP_RMS.1);
+        let rms = best.distance.rms.hypot(self.error()).clamp(STEP_RMS.0, STEP_RMS.1);
         let step = (STEP * rms * centre.op_ratio).max(unit);
         let at = |steps: f64| centre.op_ratio + steps * step;
         let mut ratios: Vec<f64> = STEPS.iter().flat_map(|own| [at(*own), at(-*own)]).collect();

@@ -19,8 +19,8 @@ const READING: f64 = 0.4;
 /// The standard deviation of what is written beside the host, as a share of it.
 const ERROR: f64 = 0.1;
 
-/// Paces are the same if they differ by less than this: rounding of seconds.
-const SAME: f64 = 1e-3;
+/// Paces are the same if they differ by less than this: rounding of seconds, of which a tenth of a drive write takes hundreds.
+const SAME: f64 = 0.01;
 
 /// The host may seem to be faster than sequential writes by this factor: seconds are rounded, and so are data sheets.
 const FASTER_MOST: f64 = 1.2;
@@ -28,7 +28,12 @@ const FASTER_MOST: f64 = 1.2;
 /// The series of samples of host bytes, and of those that the drive could have written in the time; an error if the host wrote
 /// more than that.
 pub(super) fn of_pace(rows: Vec<(f64, f64)>) -> Result<Measured, String> {
-    let measured = Measured::of_intervals(rows, 1)?;
+    let measured = Measured::of_intervals(rows.clone(), 1).map_err(|reason| {
+        format!(
+            "{reason}; media bytes are those that --sequential writes in the seconds, and a steady rate is a line of zeros \
+             and one of a drive write and its seconds"
+        )
+    })?;
     let paces = measured.wafs().map(|(_, waf)| 1.0 / waf);
     let (slowest, fastest) =
         paces.fold((f64::MAX, 0.0_f64), |(least, most), own| (least.min(own), most.max(own)));
@@ -39,7 +44,7 @@ pub(super) fn of_pace(rows: Vec<(f64, f64)>) -> Result<Measured, String> {
         ));
     }
     let is_mean = fastest < (1.0 + SAME) * slowest;
-    let measured = if is_mean { measured.averaged() } else { measured };
+    let measured = if is_mean { measured.averaged() } else { Measured::new(rows)? };
     Ok(measured.with_beside(1.0 / (1.0 + READING), ERROR))
 }
 

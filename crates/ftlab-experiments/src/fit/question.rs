@@ -2,7 +2,8 @@
 
 use super::series::Measured;
 use crate::parallel::Stop;
-use ftlab_sim::Experiment;
+use ftlab_sim::format::significant;
+use ftlab_sim::{Experiment, SimError};
 use ftlab_spec::Spec;
 use std::borrow::Cow;
 
@@ -131,6 +132,49 @@ impl Question {
     /// What all series have in common: page size, reserve, schedule of collection and seed.
     pub(super) fn base(&self) -> &Experiment {
         &self.series[0].base
+    }
+
+    /// What is written beside the host may be off by this share of it in one of the series at least.
+    pub(super) fn error(&self) -> f64 {
+        self.series.iter().map(|own| own.measured.error()).fold(0.0, f64::max)
+    }
+
+    /// Refuses a mean of which it is not known when it was, or that is of too little.
+    pub(super) fn check_means(&self) -> Result<(), SimError> {
+        let largest = self.capacities.iter().copied().max().unwrap_or(1) as f64;
+        for series in &self.series {
+            let Series { name, measured, skip, .. } = series;
+            let host = measured.host_bytes();
+            let (what, remedy) = if !measured.is_mean() {
+                continue;
+            } else if *skip > 0.0 {
+                (
+                    "has one mean, and --skip would leave nothing of it".to_owned(),
+                    "leave out what it skips, and say how much was written before (--after)",
+                )
+            } else if series.is_from_empty() {
+                (
+                    "has one mean, which an empty drive has not: it writes faster at first"
+                        .to_owned(),
+                    "say how it was filled (--fill sequential or random) and how much was written before (--after)",
+                )
+            } else if host < largest {
+                (
+                    format!(
+                        "has the mean of {} drive writes, and one or more are needed",
+                        significant(host / largest, 2)
+                    ),
+                    "measure for longer; or scale both numbers of a rate: a drive write and its seconds",
+                )
+            } else {
+                continue;
+            };
+            return Err(SimError::Unusable {
+                what: format!("{name} {what}"),
+                remedy: remedy.into(),
+            });
+        }
+        Ok(())
     }
 
     /// Whether the drive may have another size than the real one: unless a trace is among what was run.

@@ -71,7 +71,7 @@ impl Fit {
         if error > 0.0 {
             let _ = writeln!(
                 text,
-                "# What was measured is told by how long writes took, give or take this share of WAF - 1.\n\
+                "# What was measured follows from how long writes took: a standard deviation, in shares of WAF - 1.\n\
                  error = \"{}\"",
                 percent(error)
             );

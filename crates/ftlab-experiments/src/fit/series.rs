@@ -195,6 +195,11 @@ impl Measured {
         self.error
     }
 
+    /// Whether it is one interval.
+    pub(super) fn is_mean(&self) -> bool {
+        self.host.len() == 2
+    }
+
     /// Samples that tell something new.
     pub fn samples(&self) -> usize {
         self.host.len()
