@@ -2,17 +2,20 @@
 # Measures what an NVMe drive writes to its flash under three workloads, for `ftlab fit`. EVERYTHING ON THE DRIVE IS LOST.
 #
 #     sudo sh drives/measure.sh /dev/nvme0n1 series
+#     sudo sh drives/measure.sh /dev/nvme0n1 series 256      with zones of 256 MiB, not 1024; for small drives
 #
-# Needs fio, nvme-cli and blkdiscard. The phases, and what each tells:
+# Needs fio, nvme-cli and util-linux. The phases, and what each tells:
 #   fill     the whole drive in sequence, once                  what it writes beside the host: parity, its map
 #   uniform  random 4 KiB over the whole drive, three times     over-provisioning, and which FTL
-#   zones    zones of 1 GiB, each trimmed and then written      how much it collects at once
+#   zones    zones, each trimmed and then written, twice        how much it collects at once
+# A phase ends with SETTLE (70) idle seconds.
 set -eu
 
-usage="usage: sudo sh measure.sh /dev/nvmeXnY DIRECTORY"
+usage="usage: sudo sh measure.sh /dev/nvmeXnY DIRECTORY [MIB_OF_A_ZONE]"
 device=${1:?$usage}
 directory=${2:?$usage}
-zone=$((1 << 30))
+zone_mib=${3:-1024}
+zone=$((zone_mib << 20))
 
 fail() {
     echo "error: $*" >&2
@@ -31,13 +34,21 @@ mounted=$(lsblk --noheadings --output MOUNTPOINT "$device") || fail "lsblk canno
 mkdir -p "$directory"
 bytes=$(lsblk --bytes --nodeps --noheadings --output SIZE "$device" | tr -d ' ')
 
-# Host and media bytes, of the first log that the drive has.
+# Host and media bytes, of a log that the drive has. A drive notes as an error each question for one that it has not.
 counters() {
-    nvme fdp stats "$device" -e 1 2> /dev/null && return
-    nvme smart-log "$device" && nvme ocp smart-add-log "$device" 2> /dev/null && return
-    nvme intel smart-log-add "$device" 2> /dev/null || nvme micron vs-nand-stats "$device" 2> /dev/null
+    case $log in
+    fdp) nvme fdp stats "$device" -e 1 ;;
+    ocp) nvme smart-log "$device" && nvme ocp smart-add-log "$device" ;;
+    intel) nvme smart-log "$device" && nvme intel smart-log-add "$device" ;;
+    micron) nvme smart-log "$device" && nvme micron vs-nand-stats "$device" ;;
+    none) false ;;
+    esac
 }
-log=$(counters) || fail "no log of $device has a counter of the medium; docs/real-drives.md lists those that are known"
+for log in fdp ocp intel micron none; do
+    if counters > /dev/null 2>&1; then break; fi
+done
+[ "$log" != none ] ||
+    fail "no log of $device has a counter of the medium; docs/real-drives.md lists those that are known"
 
 lsblk --nodeps --output NAME,MODEL,SERIAL,SIZE "$device"
 echo "About $((6 * bytes / 1000000000)) GB will be written in all. Everything on $device will be lost."
@@ -47,43 +58,65 @@ serial=$(lsblk --nodeps --noheadings --output SERIAL "$device" | tr -d ' ')
 [ -n "$serial" ] || fail "$device tells no serial number; nothing was written"
 [ "$typed" = "$serial" ] || fail "that is not $serial; nothing was written"
 
+# blkdiscard refuses a drive with a file system if it may ask at a terminal.
+exec < /dev/null
+
 # Not a format, which may erase other namespaces as well.
 blkdiscard "$device"
 
-# Runs a command, and appends the counters to a log meanwhile: 200 times a drive write or so.
-phase() {
-    name=$1 pause=$2
-    shift 2
-    : > "$directory/$name.log"
-    counters >> "$directory/$name.log"
-    "$@" &
-    job=$!
-    while kill -0 "$job" 2> /dev/null; do
-        sleep "$pause"
-        counters >> "$directory/$name.log" || true
-    done
-    wait "$job"
+# A sixteenth of the drive, in whole MiB. The two logs of a sample are read while nothing is written, or they would differ.
+piece=$(((bytes / 16 >> 20) << 20))
+
+sample() {
+    counters >> "$directory/$phase.log" 2> /dev/null || echo "a sample of $phase failed" >&2
+}
+
+# Starts a log.
+begin() {
+    phase=$1
+    echo "$phase"
+    : > "$directory/$phase.log"
+    sample
+}
+
+# Some drives refresh their counters once a minute.
+finish() {
+    sleep "${SETTLE:-70}"
+    sample
 }
 
 writes() {
-    fio --filename="$device" --direct=1 --ioengine=libaio --output-format=terse --output=/dev/null "$@"
+    fio --name="$phase" --filename="$device" --direct=1 --ioengine=libaio --output-format=terse --output=/dev/null "$@"
+    sample
 }
 
-zones() {
-    count=$((bytes / zone))
-    for number in $(shuf --input-range="0-$((count - 1))" --repeat --head-count=$((2 * count))); do
-        blkdiscard --offset $((number * zone)) --length "$zone" "$device"
-        writes --name=zone --rw=write --bs=512k --iodepth=32 --offset=$((number * zone)) --size="$zone"
-    done
-}
+begin fill
+offset=0
+while [ $((bytes - offset)) -ge "$piece" ]; do
+    writes --rw=write --bs=512k --iodepth=32 --offset="$offset" --size="$piece"
+    offset=$((offset + piece))
+done
+[ "$offset" -eq "$bytes" ] || writes --rw=write --bs=512k --iodepth=32 --offset="$offset"
+finish
 
-phase fill 5 writes --name=fill --rw=write --bs=512k --iodepth=32
-phase uniform 20 writes --name=uniform --rw=randwrite --bs=4k --iodepth=128 --numjobs=4 --group_reporting \
-    --norandommap --randrepeat=0 --io_size=$((3 * bytes / 4))
+# Each of the four jobs writes whole data units of 512,000 bytes, in which the drive counts.
+begin uniform
+for _ in $(seq 48); do
+    writes --rw=randwrite --bs=4k --iodepth=128 --numjobs=4 --group_reporting --norandommap --randrepeat=0 \
+        --io_size=$((piece / 2048000 * 512000))
+done
+finish
+
 blkdiscard "$device"
-phase zones 5 zones
+begin zones
+count=$((bytes / zone))
+for number in $(shuf --input-range="0-$((count - 1))" --repeat --head-count=$((2 * count))); do
+    blkdiscard --offset $((number * zone)) --length "$zone" "$device"
+    writes --rw=write --bs=512k --iodepth=32 --offset=$((number * zone)) --size="$zone"
+done
+finish
 
 echo "Now tell which drive it is:"
 echo "  ftlab fit $directory/fill.log 'fio --name=fill --rw=write --bs=512k' \\"
-echo "      --and $directory/uniform.log uniform --and $directory/zones.log zones:size=1GiB \\"
+echo "      --and $directory/uniform.log uniform --and $directory/zones.log zones:size=${zone_mib}MiB \\"
 echo "      --fill none,sequential,none --logical $bytes --save $directory/mine.toml --figure $directory/mine.svg"
