@@ -4,7 +4,8 @@
 #     guest.sh make DIR                    makes DIR/vmlinuz and DIR/base.cpio of Debian's packages; as root
 #     guest.sh run DIR SCRIPT PROGRAM...   boots, runs SCRIPT with the programs in its PATH, and ends as it does
 #
-# The guest has busybox, nvme-cli, fio, mke2fs, e2fsck and nbd-client, all of it in memory.
+# The guest has busybox, dash, nvme-cli, fio, util-linux's lsblk and blkdiscard, shuf, mke2fs, e2fsck and nbd-client, all
+# of it in memory. busybox prefers its own applets, dash what is in /bin.
 set -e
 
 # In the order in which they need each other.
@@ -47,7 +48,7 @@ make_guest() {
     for applet in $(busybox --list); do
         ln -s busybox "$tree/bin/$applet"
     done
-    for program in busybox nvme fio mke2fs e2fsck blkdiscard nbd-client; do
+    for program in busybox dash nvme fio lsblk shuf mke2fs e2fsck blkdiscard nbd-client; do
         rm -f "$tree/bin/$program"
         add "$tree" "$(PATH=$PATH:/sbin:/usr/sbin command -v "$program")"
     done
