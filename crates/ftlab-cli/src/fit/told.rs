@@ -280,7 +280,7 @@ fn caveats(fit: &Fit) -> Vec<String> {
         ));
     }
     caveats.push(format!(
-        "Over-provisioning is beside the reserve: with one more unit in reserve it would be {} more.",
+        "The reserve is part of the over-provisioning: with one more unit in reserve it would be {} more.",
         percent(best.unit_bytes / best.candidate.capacity as f64)
     ));
     if fit.overhead > 0.0 && !fit.overhead_of.is_empty() {

@@ -139,9 +139,12 @@ impl Measured {
         Self { host: ends(&self.host), media: ends(&self.media), ..self }
     }
 
-    /// The series with intervals of at least so many bytes of the host; the last may have more.
+    /// The series with intervals of at least so many bytes of the host, or as many as leave enough of them; the last may have
+    /// more.
     pub(super) fn merged(&self, bytes: f64) -> Self {
-        let (last, bytes) = (self.host.len() - 1, bytes * (1.0 - NOISE));
+        let last = self.host.len() - 1;
+        let most = (self.host[last] - self.host[0]) / (INTERVALS_MIN + 1) as f64;
+        let bytes = bytes.min(most) * (1.0 - NOISE);
         let mut kept = vec![0];
         for at in 1..last {
             let since = self.host[at] - self.host[kept[kept.len() - 1]];
@@ -347,7 +350,8 @@ mod tests {
         assert_eq!(merged.host(), expected);
         assert!((merged.waf() - series.waf()).abs() < 1e-12);
         assert_eq!(series.merged(10.0), series, "none is shorter");
-        assert_eq!(series.merged(100.0), series, "too few would be left");
+        let few = series.merged(100.0);
+        assert_eq!(few.samples(), INTERVALS_MIN + 1, "too few would be left");
     }
 
     #[test]
