@@ -102,7 +102,8 @@ def row(index: int, drive: dict, out: Path) -> str:
     first, bounds = answer["drives"][0], answer["bounds"]
     over = drive["blocks"] * drive["pages"] * PAGE / LOGICAL - 1
     named = [own["candidate"]["ftl"] for own in answer["drives"][: answer["as_good"] or 1]]
-    low, high = bounds["op_ratio"]
+    # Nothing is excluded where nothing explains what was measured.
+    low, high = bounds["op_ratio"] if bounds else (0.0, float("inf"))
     cells = [
         index, f"`{drive['ftl']}`", drive["blocks"], f"{over:.1%}", f"{answer['series'][1]['waf']:.2f}",
         f"`{named[0]}`", f"{first['op_ratio']:.1%}", f"{low:.1%} to {high:.1%}",

@@ -138,7 +138,9 @@ mod tests {
     #[test]
     fn without_control_groups_the_machine_counts() {
         assert_eq!(of_control_groups(tree(&[]).path()), None);
-        assert!(available_bytes().unwrap() <= of_machine().unwrap());
+        // Other programs take and give back memory between two looks.
+        let both = || available_bytes().unwrap() <= of_machine().unwrap();
+        assert!((0..1000).any(|_| both()));
         check_memory("nothing", 0, "").unwrap();
         let error = check_memory("a drive", 1 << 62, "make it smaller").unwrap_err().to_string();
         assert!(error.starts_with("a drive needs 4294967296.0 GiB of memory, and "), "{error}");
