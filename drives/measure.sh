@@ -15,12 +15,14 @@ usage="usage: sudo sh measure.sh /dev/nvmeXnY DIRECTORY [MIB_OF_A_ZONE]"
 device=${1:?$usage}
 directory=${2:?$usage}
 zone_mib=${3:-1024}
-zone=$((zone_mib << 20))
 
 fail() {
     echo "error: $*" >&2
     exit 1
 }
+
+[ "$zone_mib" -gt 0 ] 2> /dev/null || fail "zones of $zone_mib MiB; give a whole number of MiB from 1 on"
+zone=$((zone_mib << 20))
 
 for tool in fio nvme blkdiscard lsblk shuf; do
     command -v "$tool" > /dev/null || fail "$tool is missing; install fio, nvme-cli and util-linux"
@@ -33,6 +35,12 @@ mounted=$(lsblk --noheadings --output MOUNTPOINT "$device") || fail "lsblk canno
     fail "$device, or a part of it, is mounted; unmount it first"
 mkdir -p "$directory"
 bytes=$(lsblk --bytes --nodeps --noheadings --output SIZE "$device" | tr -d ' ')
+
+# A sixteenth of the drive, in whole MiB. The two logs of a sample are read while nothing is written, or they would differ.
+piece=$(((bytes / 16 >> 20) << 20))
+if [ "$piece" -eq 0 ] || [ "$zone" -gt "$bytes" ]; then
+    fail "$device has $bytes bytes, too few for 16 MiB or a zone of $zone_mib MiB; give smaller zones, or a larger drive"
+fi
 
 # Host and media bytes, of a log that the drive has. A drive notes as an error each question for one that it has not.
 counters() {
@@ -63,9 +71,6 @@ exec < /dev/null
 
 # Not a format, which may erase other namespaces as well.
 blkdiscard "$device"
-
-# A sixteenth of the drive, in whole MiB. The two logs of a sample are read while nothing is written, or they would differ.
-piece=$(((bytes / 16 >> 20) << 20))
 
 sample() {
     counters >> "$directory/$phase.log" 2> /dev/null || echo "a sample of $phase failed" >&2

@@ -24,7 +24,13 @@ def drives(directory):
 
 
 def drawing(atlas):
-    numbers = [series[key] for _, rows in atlas for series in rows for key in series if key in ("measured", "fitted", "predicted")]
+    numbers = [
+        series[key]
+        for _, rows in atlas
+        for series in rows
+        for key in series
+        if key in ("measured", "fitted", "predicted")
+    ]
     most = max(numbers) + 0.3
     rows = sum(len(series) for _, series in atlas)
     height = TOP + rows * ROW + len(atlas) * (ROW + GAP) + 40

@@ -256,19 +256,20 @@ impl DriveClass {
             let size = ModelSize { pages: least, pages_per_block: unit_pages as u32, copies: 1 };
             return Ok(Model { workload: workload.of_capacity(self.capacity.0)?, size, capacity });
         }
+        let in_a_unit = |pages: u64| (pages as f64 / in_units) as u32;
         let trace = workload.open_trace(page_bytes, false)?;
         let own = workload.logical_size(Logical::OfWorkload, page_bytes, trace.as_deref())?;
         let own_pages = own.bytes.div_ceil(u128::from(page_bytes.max(1)));
         let own_pages = u64::try_from(own_pages).unwrap_or(u64::MAX);
         if own_pages >= least {
-            let pages_per_block = (own_pages as f64 / in_units) as u32;
+            let pages_per_block = in_a_unit(own_pages);
             let size = ModelSize { pages: own_pages, pages_per_block, copies: 1 };
             return Ok(Model { workload: workload.clone(), size, capacity });
         }
         let copies = side_by_side(workload, page_bytes, [own_pages, least], seed)?;
         let size = ModelSize {
             pages: copies.pages(),
-            pages_per_block: (copies.pages() as f64 / in_units) as u32,
+            pages_per_block: in_a_unit(copies.pages()),
             copies: copies.number(),
         };
         Ok(Model { workload: Workload::Copies(Box::new(copies)), size, capacity })

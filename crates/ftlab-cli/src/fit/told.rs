@@ -271,7 +271,7 @@ fn caveats(fit: &Fit) -> Vec<String> {
             tenths(bounds.rms_most)
         )
     }));
-    let error = fit.series.iter().map(|own| own.error).fold(0.0, f64::max);
+    let error = fit.error();
     if error > 0.0 {
         caveats.push(format!(
             "What was written to the medium follows from how long writes took, and from --sequential. WAF - 1 is known \

@@ -158,6 +158,13 @@ fn block_mapped(ftl: &Spec) -> SimError {
     }
 }
 
+impl Fit {
+    /// What WAF - 1 of its series may be off by at most, as a share of it, since pace tells it; 0 of counters.
+    pub fn error(&self) -> f64 {
+        self.series.iter().map(|own| own.error).fold(0.0, f64::max)
+    }
+}
+
 impl Question {
     /// Searches, on `threads`; `on_run` is told how many runs there were so far.
     pub fn answer(

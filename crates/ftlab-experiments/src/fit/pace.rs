@@ -11,7 +11,7 @@
 //! R differs from drive to drive. It was measured on two whose counters tell what is moved (docs/notes/real-drives.md): so
 //! what is told by pace has an [error](super::shared) that all intervals share.
 
-use super::series::Measured;
+use super::series::{INTERVALS_MIN, Measured};
 
 /// Time to read what is moved, as a share of the time to write it.
 const READING: f64 = 0.4;
@@ -28,7 +28,7 @@ const FASTER_MOST: f64 = 1.2;
 /// The series of samples of host bytes, and of those that the drive could have written in the time; an error if the host wrote
 /// more than that.
 pub(super) fn of_pace(rows: Vec<(f64, f64)>) -> Result<Measured, String> {
-    let measured = Measured::of_intervals(rows.clone(), 1).map_err(|reason| {
+    let measured = Measured::of_rows(rows)?.with_at_least(1).map_err(|reason| {
         format!(
             "{reason}; media bytes are those that --sequential writes in the seconds, and a steady rate is a line of zeros \
              and one of a drive write and its seconds"
@@ -44,7 +44,8 @@ pub(super) fn of_pace(rows: Vec<(f64, f64)>) -> Result<Measured, String> {
         ));
     }
     let is_mean = fastest < (1.0 + SAME) * slowest;
-    let measured = if is_mean { measured.averaged() } else { Measured::new(rows)? };
+    let measured =
+        if is_mean { measured.averaged() } else { measured.with_at_least(INTERVALS_MIN)? };
     Ok(measured.with_beside(1.0 / (1.0 + READING), ERROR))
 }
 

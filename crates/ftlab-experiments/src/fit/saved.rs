@@ -67,7 +67,7 @@ impl Fit {
             bounds.unit_bytes.1,
             as_good.join(", ")
         );
-        let error = self.series.iter().map(|own| own.error).fold(0.0, f64::max);
+        let error = self.error();
         if error > 0.0 {
             let _ = writeln!(
                 text,

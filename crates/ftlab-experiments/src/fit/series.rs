@@ -4,7 +4,7 @@ use super::refreshed;
 use serde::Serialize;
 
 /// Intervals that a series has at least.
-const INTERVALS_MIN: usize = 8;
+pub(super) const INTERVALS_MIN: usize = 8;
 
 /// Write amplification is above 1 if it is more than rounding of numbers.
 const NOISE: f64 = 1e-9;
@@ -36,13 +36,13 @@ pub struct Distance {
 }
 
 impl Measured {
-    /// The series of these samples of host and media bytes.
+    /// The series of these samples of host and media bytes, if they are enough of counters.
     pub(super) fn new(rows: Vec<(f64, f64)>) -> Result<Self, String> {
-        Self::of_intervals(rows, INTERVALS_MIN)
+        Self::of_rows(rows)?.with_at_least(INTERVALS_MIN)
     }
 
-    /// The same, of at least so many intervals.
-    pub(super) fn of_intervals(rows: Vec<(f64, f64)>, least: usize) -> Result<Self, String> {
+    /// The series of these samples, however few.
+    pub(super) fn of_rows(rows: Vec<(f64, f64)>) -> Result<Self, String> {
         let (first_host, first_media) = rows.first().copied().unwrap_or_default();
         let (mut host, mut media): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         for (row, (own_host, own_media)) in (1..).zip(rows) {
@@ -64,16 +64,21 @@ impl Measured {
         }
         let read = host.len();
         let kept = refreshed::kept(&host, &media);
-        if kept.len() <= least {
-            return Err(format!(
-                "it has {} samples in which the host wrote something and the counters of the medium were refreshed, \
-                 and {} are needed; sample for longer, or more often",
-                kept.len(),
-                least + 1
-            ));
-        }
         let of = |values: &[f64]| kept.iter().map(|at| values[*at]).collect();
         Ok(Self { host: of(&host), media: of(&media), read, error: 0.0 })
+    }
+
+    /// It, or an error if it has fewer intervals than that.
+    pub(super) fn with_at_least(self, intervals: usize) -> Result<Self, String> {
+        if self.samples() > intervals {
+            return Ok(self);
+        }
+        Err(format!(
+            "it has {} samples in which the host wrote something and the counters of the medium were refreshed, and {} are \
+             needed; sample for longer, or more often",
+            self.samples(),
+            intervals + 1
+        ))
     }
 
     /// An error unless something was collected: then a series tells something of the drive by itself.
