@@ -46,6 +46,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod tpftl;
+mod translation_pages;
 #[cfg(test)]
 mod twin;
 mod units;

@@ -5,6 +5,7 @@ use crate::map::in_memory::InMemory;
 use crate::map::lru::SegmentedLru;
 use crate::map::mapping::Mapping;
 use crate::map::stream::MapStream;
+use crate::map::translation_pages::TranslationPages;
 use crate::map::units::{UnitFlash, UnitPages};
 use crate::map::waiting::{Waiting, Write};
 use crate::map::watch::{MapWatch, NEXT_VICTIM};
@@ -61,6 +62,7 @@ pub(crate) struct PagedMap<F, O> {
     /// Moved pages and translation pages of a victim, kept for their memory.
     moved: Vec<u32>,
     pages: Vec<u32>,
+    to_update: TranslationPages,
     /// If places are on flash alone: how many may be in memory before those that the map does not hold are dropped.
     places_most: usize,
     /// While operations are repeated: the pages of the host whose places are asked for, a bit each.
@@ -88,6 +90,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     ) -> Result<Self, ConfigError> {
         let DriveConfig { geometry, logical_pages: host_units, map_pages, .. } = engine;
         let logical_pages = config.logical_pages;
+        let entries_per_page = Mapping::entries_per_page(geometry.page_bytes());
         let units = UnitPages::new(geometry.page_bytes() / config.geometry.page_bytes());
         let map = mapping.make(&engine, is_small);
         let (host, host_ns) = match mapping.host_memory(&engine) {
@@ -125,7 +128,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             logical_pages,
             host_units,
             map_pages,
-            entries_per_page: Mapping::entries_per_page(geometry.page_bytes()),
+            entries_per_page,
             counts: MapCounts::default(),
             written: 0,
             trimmed: 0,
@@ -136,6 +139,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             points: Vec::new(),
             moved: Vec::new(),
             pages: Vec::new(),
+            to_update: TranslationPages::new(map_pages, entries_per_page),
             places_most: 0,
             asked: None,
             weighs,
@@ -230,9 +234,15 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         Ok(())
     }
 
-    /// The map learns where units are.
+    /// The map learns where units are, if it does.
+    #[inline]
     fn learn(&mut self, units: &[u32]) {
-        let Some(block_pages) = self.learns else { return };
+        if let Some(block_pages) = self.learns {
+            self.learn_places(units, block_pages);
+        }
+    }
+
+    fn learn_places(&mut self, units: &[u32], block_pages: u32) {
         self.points.clear();
         let place = |unit: &u32| self.ftl.flash_page(Lpn(*unit)).map(|place| (Lpn(*unit), place));
         self.points.extend(units.iter().filter_map(place).map(|(lpn, place)| Point { lpn, place }));
@@ -517,12 +527,8 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         pages.clear();
         self.map.change_moved(moved, &mut pages);
         self.counts.lazy_updates += (moved.len() - pages.len()) as u64;
-        for page in &mut pages {
-            *page /= self.entries_per_page;
-        }
+        self.to_update.pages_of(&mut pages);
         self.learn(moved);
-        pages.sort_unstable();
-        pages.dedup();
         let settled = pages.iter().try_for_each(|page| {
             self.counts.move_updates += 1;
             if self.trains {
@@ -704,7 +710,8 @@ impl<F: Flash + Send, O: Observer> Ftl for PagedMap<F, O> {
         let MemoryBytes { drive, policy } = self.ftl.memory_bytes();
         let host = self.host.as_ref().map_or(0, SegmentedLru::bytes);
         let waiting = self.waiting.as_ref().map_or(0, Waiting::bytes);
-        MemoryBytes { drive: drive + self.map.memory_bytes() + host + waiting, policy }
+        let map = self.map.memory_bytes() + self.to_update.bytes();
+        MemoryBytes { drive: drive + map + host + waiting, policy }
     }
 
     fn metadata(&self) -> Metadata {
@@ -765,6 +772,7 @@ impl<F: Flash + Send, O: Observer> Resume for PagedMap<F, O> {
             entries_per_page: _,
             moved: _,
             pages: _,
+            to_update: _,
             places_most: _,
             asked: _,
             weighs: _,
