@@ -92,7 +92,7 @@ fn what_cannot_be_is_an_error_that_says_why() {
         (
             "drive create d --size 8MiB --pages-per-block 1024",
             2,
-            "take smaller blocks (--pages-per-block 128",
+            "raise --op or --blocks (--blocks 10 is enough)",
         ),
         ("drive create d --size 8MiB --page-size 1536 --pages-per-block 64", 2, "a power of two"),
         ("drive check none", 1, "cannot open none"),

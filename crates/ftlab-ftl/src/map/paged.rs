@@ -168,6 +168,9 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         let asked = first..first + pages;
         if let Some(waiting) = &mut self.waiting {
             if let (Content::New(data), HOST) = (write.page.content, write.purpose) {
+                if F::WEARS_OUT {
+                    self.ftl.refuse_if_read_only()?;
+                }
                 let is_full = waiting.add(unit, asked, data, write.hint);
                 return if is_full { self.program_waiting() } else { Ok(()) };
             }
@@ -196,6 +199,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
             // Whether it was carried out or not.
             self.map.change(Lpn(unit));
             self.settle()?;
+            self.learn(&[unit]);
         }
         written?;
         self.written += pages;
@@ -210,28 +214,50 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         Ok(())
     }
 
-    /// Programs what waits in the order of addresses. What is of one translation page is learned together.
+    /// Programs what waits in the order of addresses. What the drive does not take waits further.
     fn program_waiting(&mut self) -> Result<(), ErrorOf<Self>> {
         let Some(waiting) = &mut self.waiting else { return Ok(()) };
+        let mut writes = waiting.take_in_order(self.entries_per_page);
+        let mut programmed = 0;
+        let result = self.program_all(&writes, &mut programmed);
+        if let (Some(waiting), true) = (&mut self.waiting, result.is_err()) {
+            waiting.put_back(writes.split_off(programmed));
+        }
+        result
+    }
+
+    /// Programs these, and counts them. What is of one translation page is learned together.
+    fn program_all(
+        &mut self,
+        writes: &[Write],
+        programmed: &mut usize,
+    ) -> Result<(), ErrorOf<Self>> {
         let entries = self.entries_per_page;
-        let writes = waiting.take_in_order(entries);
         let mut units = Vec::new();
         for of_page in writes.chunk_by(|a, b| a.unit / entries == b.unit / entries) {
             units.clear();
-            for Write { unit, asked, data, hint, is_again } in of_page {
-                // Where an older version went with the same pages is not learned.
-                if *is_again {
-                    self.bring_to_write(Lpn(*unit), 0, AWAITED)?;
-                } else {
-                    self.look_up_to_write(Lpn(*unit), 0, AWAITED)?;
-                }
-                let write = PageWrite { hint: *hint, ..PageWrite::by_host(Lpn(*unit), data) };
-                self.program(write, *unit, asked.clone())?;
-                units.push(*unit);
-            }
+            let result = of_page.iter().try_for_each(|write| {
+                self.program_one_that_waited(write)?;
+                units.push(write.unit);
+                Ok(())
+            });
+            *programmed += units.len();
             self.learn(&units);
+            result?;
         }
         Ok(())
+    }
+
+    fn program_one_that_waited(&mut self, write: &Write) -> Result<(), ErrorOf<Self>> {
+        let Write { unit, asked, data, hint, is_again } = write;
+        // Where an older version went with the same pages is not learned.
+        if *is_again {
+            self.bring_to_write(Lpn(*unit), 0, AWAITED)?;
+        } else {
+            self.look_up_to_write(Lpn(*unit), 0, AWAITED)?;
+        }
+        let write = PageWrite { hint: *hint, ..PageWrite::by_host(Lpn(*unit), data) };
+        self.program(write, *unit, asked.clone())
     }
 
     /// The map learns where units are, if it does.
@@ -301,7 +327,10 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
 
     fn trim_unit(&mut self, unit: u32) -> Result<(), ErrorOf<Self>> {
         if self.waits(unit) {
-            self.program_waiting()?;
+            match self.program_waiting() {
+                Err(FtlError::ReadOnly { .. }) => self.forget_waiting(unit),
+                programmed => programmed?,
+            }
         }
         self.look_up_to_write(Lpn(unit), 0, UNAWAITED)?;
         let mut is_there = true;
@@ -401,6 +430,14 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     /// Whether a unit was written, and is not programmed yet.
     fn waits(&self, unit: u32) -> bool {
         self.waiting.as_ref().is_some_and(|waiting| waiting.holds(unit))
+    }
+
+    /// Gives up a unit that a read-only drive cannot program.
+    #[cold]
+    fn forget_waiting(&mut self, unit: u32) {
+        if let Some(waiting) = &mut self.waiting {
+            waiting.forget(unit);
+        }
     }
 
     /// Brings the entry of a unit into memory, which tells the place that is given up.

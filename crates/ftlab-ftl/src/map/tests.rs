@@ -13,7 +13,7 @@ use crate::map::units_twin::UnitTwin;
 use crate::page::entry::DriveShape;
 use crate::page::{DriveConfig, GcSchedule, Hints, Refresh};
 use crate::registry::{self, DynMapped, boxed_policy, build_boxed, build_mapped, covering_names};
-use crate::{Counters, Ftl, MapCounts, PageBatch, Restored, Saved, StreamCounters};
+use crate::{Counters, Ftl, FtlError, MapCounts, PageBatch, Restored, Saved, StreamCounters};
 use ftlab_flash::{Cause, Counted, Faults, Faulty, Flash, Geometry, Lpn, NoPayload};
 use ftlab_spec::{ByteSize, Parameters};
 use proptest::prelude::*;
@@ -787,6 +787,46 @@ fn collections_of_any_schedule_and_failing_blocks_keep_the_map_right() {
         assert!(ftl.retired_blocks() > 0, "{name}");
     }
     assert!(refreshed > 0, "no block was rewritten in time");
+}
+
+#[test]
+fn what_waits_is_read_and_trimmed_on_a_drive_that_has_become_read_only() {
+    let pages = drive().logical_pages;
+    let mut waited = 0;
+    for seed in 0..12 {
+        let faults = Faults { seed, programs: 1e-4, erases: 4e-3, ..Faults::default() };
+        let flash = Faulty::new(NoPayload, &drive().geometry, faults);
+        let mapping = "leaftl:cache=1KiB,buffer=50".parse().unwrap();
+        let mut ftl = mapped("1r-greedy", &mapping, drive(), flash);
+        let mut random = Random::new(seed);
+        let mut holds = vec![false; pages as usize];
+        let mut page = Lpn(0);
+        let error = (1..100_000).find_map(|step| {
+            // Trimmed again and again, many pages hold nothing but what waits.
+            page = Lpn(random.below(pages as usize) as u32);
+            holds[page.index()] = step % 3 > 0;
+            let done = if step % 3 > 0 { ftl.write(page, &[]) } else { ftl.trim(page) };
+            done.err()
+        });
+        // The write that met the end waits, unless a trim had met it before.
+        holds[page.index()] = ftl.read(page, &mut []).unwrap();
+        let verify = |ftl: &mut OverCounted<Faulty<NoPayload>>, holds: &[bool]| {
+            for (lpn, holds) in (0..).map(Lpn).zip(holds) {
+                assert_eq!(ftl.read(lpn, &mut []), Ok(*holds), "seed {seed}, page {lpn}");
+            }
+        };
+        assert!(matches!(error, Some(FtlError::ReadOnly { .. })), "seed {seed}: {error:?}");
+        waited += u32::from(ftl.map_counts().unwrap().waiting > 0);
+        verify(&mut ftl, &holds);
+        assert_eq!(ftl.write(page, &[]).err(), error, "nothing more waits");
+        for lpn in (0..pages).step_by(2).map(Lpn) {
+            ftl.trim(lpn).unwrap();
+            holds[lpn.index()] = false;
+        }
+        verify(&mut ftl, &holds);
+        ftl.check().unwrap();
+    }
+    assert!(waited > 6, "{waited} had something that waits");
 }
 
 #[test]

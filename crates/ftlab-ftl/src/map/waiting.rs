@@ -60,6 +60,21 @@ impl Waiting {
         self.writes.len() == self.most
     }
 
+    /// These, which were taken, wait again; of one unit the newest is the last.
+    pub(super) fn put_back(&mut self, writes: Vec<Write>) {
+        for write in &writes {
+            self.waits[write.unit as usize / 64] |= 1 << (write.unit % 64);
+        }
+        debug_assert!(self.writes.is_empty(), "more was written meanwhile");
+        self.writes = writes;
+    }
+
+    /// A unit waits no more, and is not programmed.
+    pub(super) fn forget(&mut self, unit: u32) {
+        self.writes.retain(|write| write.unit != unit);
+        self.waits[unit as usize / 64] &= !(1 << (unit % 64));
+    }
+
     /// Whether a unit waits.
     pub(super) fn holds(&self, unit: u32) -> bool {
         self.waits[unit as usize / 64] >> (unit % 64) & 1 == 1

@@ -229,12 +229,14 @@ impl DriveConfig {
         Ok(())
     }
 
-    /// Pages of the largest blocks, a power of two, with which the same flash is enough.
+    /// Pages of the largest blocks, a power of two, with which the same flash is enough. It was rounded up to whole
+    /// blocks, so all that is known of it is that fewer were not enough.
     fn fitting_pages_per_block(&self, streams: u32) -> Option<u32> {
         let geometry = self.geometry;
+        let least = geometry.pages() - geometry.pages_per_block() + 1;
         let sizes = (2..u32::BITS).rev().map(|power| 1_u32 << power);
         sizes.filter(|pages| *pages < geometry.pages_per_block()).find(|&pages| {
-            let smaller = Geometry::new(geometry.pages() / pages, pages, geometry.page_bytes());
+            let smaller = Geometry::new(least.div_ceil(pages), pages, geometry.page_bytes());
             smaller.is_ok_and(|geometry| {
                 let config = Self { geometry, ..*self };
                 u64::from(geometry.blocks()) >= config.needed_blocks(streams)
@@ -286,12 +288,40 @@ mod tests {
     fn smaller_blocks_are_proposed_where_they_are_enough() {
         let small = DriveConfig::new(Geometry::new(18, 1024, 4096).unwrap(), 16_384, 4);
         let error = small.verify(&streams(2), 2, 0).unwrap_err().to_string();
-        let remedy = "take smaller blocks (--pages-per-block 256 is enough), or raise --op";
+        let remedy = "take smaller blocks (--pages-per-block 128 is enough), or raise --op";
         assert!(error.contains(remedy), "{error}");
-        let geometry = Geometry::new(18_432 / 256, 256, 4096).unwrap();
+        // 17 blocks are too few for what was asked for, by a page at least.
+        let least = 17 * 1024 + 1_u32;
+        let geometry = Geometry::new(least.div_ceil(128), 128, 4096).unwrap();
         assert_eq!(DriveConfig { geometry, ..small }.verify(&streams(2), 2, 0), Ok(()));
-        let geometry = Geometry::new(18_432 / 512, 512, 4096).unwrap();
+        let geometry = Geometry::new(least.div_ceil(256), 256, 4096).unwrap();
         assert!(DriveConfig { geometry, ..small }.verify(&streams(2), 2, 0).is_err());
+    }
+
+    #[test]
+    fn smaller_blocks_that_are_proposed_are_enough_for_the_same_over_provisioning() {
+        let mut proposed = 0;
+        for (logical_pages, percent, streams_open) in (0..4000_u32)
+            .map(|case| (10_000 + 37 * (case % 400), 1 + case / 400 % 5 * 3, 1 + case as usize % 7))
+        {
+            let drive = |pages_per_block: u32| {
+                let pages = u64::from(logical_pages) * u64::from(100 + percent);
+                let blocks = pages.div_ceil(100 * u64::from(pages_per_block)) as u32;
+                DriveConfig::new(
+                    Geometry::new(blocks, pages_per_block, 4096).unwrap(),
+                    logical_pages,
+                    4,
+                )
+            };
+            let verify = |pages| drive(pages).verify(&streams(streams_open), 1, 0);
+            if let Err(ConfigError::TooFewBlocks { fitting_pages_per_block: Some(pages), .. }) =
+                verify(512)
+            {
+                proposed += 1;
+                assert_eq!(verify(pages), Ok(()), "{logical_pages} pages, {percent}%, {pages}");
+            }
+        }
+        assert!(proposed > 500, "{proposed}");
     }
 
     #[test]
