@@ -214,8 +214,12 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         Ok(())
     }
 
-    /// Programs what waits in the order of addresses. What the drive does not take waits further.
+    /// Programs what waits in the order of addresses. What the drive does not take waits further, with the write that
+    /// met the end, although that is refused.
     fn program_waiting(&mut self) -> Result<(), ErrorOf<Self>> {
+        if F::WEARS_OUT {
+            self.ftl.refuse_if_read_only()?;
+        }
         let Some(waiting) = &mut self.waiting else { return Ok(()) };
         let mut writes = waiting.take_in_order(self.entries_per_page);
         let mut programmed = 0;

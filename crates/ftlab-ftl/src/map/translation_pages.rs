@@ -37,7 +37,9 @@ impl TranslationPages {
         if self.is_found.len() <= found {
             self.take_in_order(pages);
         } else {
-            pages.iter().for_each(|page| self.is_found[place_of(*page).0] = 0);
+            for page in &*pages {
+                self.is_found[place_of(*page).0] = 0;
+            }
             pages.sort_unstable();
         }
     }

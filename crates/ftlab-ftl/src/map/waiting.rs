@@ -57,7 +57,7 @@ impl Waiting {
         let write = Write { unit, asked, data: data.to_vec(), hint, is_again: self.holds(unit) };
         self.waits[unit as usize / 64] |= 1 << (unit % 64);
         self.writes.push(write);
-        self.writes.len() == self.most
+        self.writes.len() >= self.most
     }
 
     /// These, which were taken, wait again; of one unit the newest is the last.
@@ -69,7 +69,7 @@ impl Waiting {
         self.writes = writes;
     }
 
-    /// A unit waits no more, and is not programmed.
+    /// A unit of a read-only drive, which takes nothing else, waits no more and is not programmed.
     pub(super) fn forget(&mut self, unit: u32) {
         self.writes.retain(|write| write.unit != unit);
         self.waits[unit as usize / 64] &= !(1 << (unit % 64));
@@ -141,5 +141,21 @@ mod tests {
         let expected = [(5, 0), (5, 3), (4, 2), (5, 6), (6, 4), (12, 5), (12, 7), (70, 1)];
         assert_eq!(order, expected);
         assert!((0..100).all(|unit| !waiting.holds(unit)) && waiting.pages() == 0);
+    }
+
+    #[test]
+    fn what_is_put_back_is_as_it_was_and_fills_it_again() {
+        let mut waiting = Waiting::new(4, 100);
+        for (unit, number) in [5, 70, 5, 6].into_iter().zip(0..) {
+            waiting.add(unit, 0..1, &[number], Hint::NONE);
+        }
+        let mut writes = waiting.take_in_order(10);
+        waiting.put_back(writes.split_off(1));
+        assert_eq!((waiting.data(5), waiting.data(70)), (Some(&[2][..]), Some(&[1][..])));
+        assert!(waiting.add(7, 0..1, &[4], Hint::NONE), "as many wait as may");
+        waiting.forget(5);
+        assert!(!waiting.holds(5) && waiting.data(5).is_none() && waiting.pages() == 3);
+        let order: Vec<_> = waiting.take_in_order(10).iter().map(|write| write.unit).collect();
+        assert_eq!(order, [6, 7, 70]);
     }
 }

@@ -61,7 +61,7 @@ pub enum ConfigError {
         needed: u64,
         /// Over-provisioning in percent that would be enough.
         op_percent: u64,
-        /// Pages of smaller blocks, of which as much flash has enough, if there are any.
+        /// Pages of smaller blocks, of which the least flash that can have been asked for has enough, if there are any.
         fitting_pages_per_block: Option<u32>,
     },
     /// A reserve that collection could use up.
@@ -229,8 +229,8 @@ impl DriveConfig {
         Ok(())
     }
 
-    /// Pages of the largest blocks, a power of two, with which the same flash is enough. It was rounded up to whole
-    /// blocks, so all that is known of it is that fewer were not enough.
+    /// Pages of the largest blocks, a power of two, with which the same flash is enough. It may have been rounded up
+    /// to whole blocks, so all that is known of it is that fewer were not enough.
     fn fitting_pages_per_block(&self, streams: u32) -> Option<u32> {
         let geometry = self.geometry;
         let least = geometry.pages() - geometry.pages_per_block() + 1;
