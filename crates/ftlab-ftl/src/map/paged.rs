@@ -168,9 +168,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
         let asked = first..first + pages;
         if let Some(waiting) = &mut self.waiting {
             if let (Content::New(data), HOST) = (write.page.content, write.purpose) {
-                if F::WEARS_OUT {
-                    self.ftl.refuse_if_read_only()?;
-                }
+                self.ftl.refuse_if_read_only()?;
                 let is_full = waiting.add(unit, asked, data, write.hint);
                 return if is_full { self.program_waiting() } else { Ok(()) };
             }
@@ -217,9 +215,7 @@ impl<F: Flash + Send, O: Observer> PagedMap<F, O> {
     /// Programs what waits in the order of addresses. What the drive does not take waits further, with the write that
     /// met the end, although that is refused.
     fn program_waiting(&mut self) -> Result<(), ErrorOf<Self>> {
-        if F::WEARS_OUT {
-            self.ftl.refuse_if_read_only()?;
-        }
+        self.ftl.refuse_if_read_only()?;
         let Some(waiting) = &mut self.waiting else { return Ok(()) };
         let mut writes = waiting.take_in_order(self.entries_per_page);
         let mut programmed = 0;

@@ -1,19 +1,21 @@
 //! Which translation pages have the entries of some pages.
 
+use crate::bits::Bits;
+
 /// Finds them once each.
 pub(super) struct TranslationPages {
+    map_pages: u32,
     entries_per_page: u32,
     /// By how many bits the number of an entry is shifted, if a translation page has a power of two of them.
     shift: Option<u32>,
-    /// A bit for each translation page, set while it is among those that are found.
-    is_found: Vec<u64>,
+    /// Those that are found; none in between.
+    is_found: Bits,
 }
 
 impl TranslationPages {
     pub(super) fn new(map_pages: u32, entries_per_page: u32) -> Self {
         let shift = entries_per_page.is_power_of_two().then(|| entries_per_page.ilog2());
-        let is_found = vec![0; map_pages.div_ceil(u64::BITS) as usize];
-        Self { entries_per_page, shift, is_found }
+        Self { map_pages, entries_per_page, shift, is_found: Bits::new(map_pages) }
     }
 
     /// The one that has the entry of `lpn`.
@@ -27,44 +29,35 @@ impl TranslationPages {
         let mut found = 0;
         for index in 0..pages.len() {
             let page = self.page_of(pages[index]);
-            let (word, bit) = place_of(page);
             // Always written, since whether it counts is hard to foretell.
             pages[found] = page;
-            found += usize::from(self.is_found[word] & bit == 0);
-            self.is_found[word] |= bit;
+            found += usize::from(!self.is_found.get(page));
+            self.is_found.set(page);
         }
         pages.truncate(found);
-        if self.is_found.len() <= found {
-            self.take_in_order(pages);
-        } else {
-            for page in &*pages {
-                self.is_found[place_of(*page).0] = 0;
+        let words = (0..self.map_pages).step_by(64);
+        if words.len() <= found {
+            // The bits are as good as sorted.
+            pages.clear();
+            for first in words {
+                let mut bits = self.is_found.bits(first, self.map_pages.min(first + 64));
+                while bits != 0 {
+                    pages.push(first + bits.trailing_zeros());
+                    bits &= bits - 1;
+                }
             }
+        } else {
             pages.sort_unstable();
         }
-    }
-
-    /// Takes those that are found from the bits, which are as good as sorted.
-    fn take_in_order(&mut self, pages: &mut Vec<u32>) {
-        pages.clear();
-        for (word, first) in self.is_found.iter_mut().zip((0..).step_by(u64::BITS as usize)) {
-            while *word != 0 {
-                pages.push(first + word.trailing_zeros());
-                *word &= *word - 1;
-            }
+        for page in &*pages {
+            self.is_found.clear(*page);
         }
     }
 
     /// Bytes of memory that it takes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.is_found[..])
+        self.is_found.bytes()
     }
-}
-
-/// The word and the bit of a translation page.
-#[inline]
-fn place_of(page: u32) -> (usize, u64) {
-    ((page / u64::BITS) as usize, 1 << (page % u64::BITS))
 }
 
 #[cfg(test)]

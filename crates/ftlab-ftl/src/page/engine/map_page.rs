@@ -19,20 +19,13 @@ impl<P: Policy + 'static, F: Flash, O: Observer> PageMapped<P, F, O> {
         purpose: Purpose,
     ) -> Result<(), FtlError<F::Error>> {
         debug_assert!(lpn.0 >= self.drive.logical_pages(), "page {lpn} is one of the host");
-        if F::WEARS_OUT {
-            self.refuse_if_read_only()?;
-        }
+        self.refuse_if_read_only()?;
         self.put(PageWrite { purpose, ..PageWrite::by_host(lpn, data) })
     }
 
     /// Whether too many blocks are worn out for it to take pages.
     pub(crate) fn is_read_only(&self) -> bool {
         self.is_read_only
-    }
-
-    /// The error of a write to such a drive.
-    pub(crate) fn refuse_if_read_only(&mut self) -> Result<(), FtlError<F::Error>> {
-        if self.is_read_only { Err(self.any().read_only()) } else { Ok(()) }
     }
 
     /// Reads a page of the map into `data`, if it has data; false if none has been written.

@@ -12,13 +12,17 @@ impl<P: Forgotten + ?Sized, F: Flash, O: Observer> PageMapped<P, F, O> {
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
     pub(crate) fn write_one(&mut self, write: PageWrite<'_>) -> Result<(), FtlError<F::Error>> {
-        if F::WEARS_OUT && self.is_read_only {
-            return Err(self.any().read_only());
-        }
+        self.refuse_if_read_only()?;
         let lpn = write.page.lpn;
         debug_assert!(lpn.0 < self.drive.logical_pages(), "page {lpn} is beyond the drive");
         self.drive.tick();
         self.put(write)
+    }
+
+    /// The error of a write to flash that is worn out.
+    #[inline]
+    pub(crate) fn refuse_if_read_only(&mut self) -> Result<(), FtlError<F::Error>> {
+        if F::WEARS_OUT && self.is_read_only { Err(self.any().read_only()) } else { Ok(()) }
     }
 
     /// Writes one page, whoever asks for it.
