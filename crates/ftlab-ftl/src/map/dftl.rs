@@ -105,6 +105,10 @@ impl Map for Dftl {
         self.cache.change(lpn)
     }
 
+    fn change_moved(&mut self, moved: &[u32], others: &mut Vec<u32>) {
+        self.cache.change_all(moved, others);
+    }
+
     fn is_changed(&self, lpn: Lpn) -> bool {
         self.cache.is_changed(lpn)
     }

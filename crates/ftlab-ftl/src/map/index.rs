@@ -48,6 +48,21 @@ impl Index {
         }
     }
 
+    /// Sets bits in the entry of `page`: whether there is one.
+    #[inline]
+    pub(super) fn set_bits(&mut self, page: u32, bits: u32) -> bool {
+        let entry = match self.of_all.get_mut(page as usize) {
+            Some(entry) => entry,
+            None => match self.of_held.get_mut(page) {
+                Some(entry) => entry,
+                None => return false,
+            },
+        };
+        // All bits of none are set.
+        *entry |= bits;
+        *entry != NONE
+    }
+
     /// Whether `page` has an entry.
     #[inline]
     pub(super) fn holds(&self, page: u32) -> bool {

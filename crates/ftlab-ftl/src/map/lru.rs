@@ -90,11 +90,9 @@ impl SegmentedLru {
         let Some(at) = last_use.get_mut(page.0) else { return false };
         let was_protected = *at & PROTECTED != 0;
         *at = to.push(page.0) | *at & CHANGED;
-        if was_protected {
-            protected.leave();
-        } else {
-            probation.leave();
-        }
+        // No branch, since which one is hard to foretell.
+        protected.leave(was_protected);
+        probation.leave(!was_protected);
         if protected.len() > *protected_most {
             self.demote();
         }
@@ -149,6 +147,24 @@ impl SegmentedLru {
     #[inline]
     pub(super) fn change(&mut self, page: Lpn) -> bool {
         self.last_use.get_mut(page.0).map(|at| *at |= CHANGED).is_some()
+    }
+
+    /// Changes the entries of these pages, and adds those that have none to `others`.
+    pub(super) fn change_all(&mut self, pages: &[u32], others: &mut Vec<u32>) {
+        const AHEAD: usize = 32;
+        let before = others.len();
+        others.resize(before + pages.len(), 0);
+        let mut end = before;
+        pages.iter().take(AHEAD).for_each(|page| self.last_use.prefetch(*page));
+        for (index, &page) in pages.iter().enumerate() {
+            if let Some(ahead) = pages.get(index + AHEAD) {
+                self.last_use.prefetch(*ahead);
+            }
+            // Always written, since whether it counts is hard to foretell.
+            others[end] = page;
+            end += usize::from(!self.last_use.set_bits(page, CHANGED));
+        }
+        others.truncate(end);
     }
 
     /// The pages that have an entry.

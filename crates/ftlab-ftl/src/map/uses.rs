@@ -83,10 +83,10 @@ impl Uses {
         place | self.segment
     }
 
-    /// The use of an entry is not its last any more.
+    /// The use of an entry is not its last any more, if `leaves`.
     #[inline]
-    pub(super) fn leave(&mut self) {
-        self.entries -= 1;
+    pub(super) fn leave(&mut self, leaves: bool) {
+        self.entries -= u32::from(leaves);
     }
 
     /// The entry that was used longest ago.
@@ -110,7 +110,7 @@ impl Uses {
     pub(super) fn take_oldest(&mut self, last_use: &Index) -> Option<u32> {
         let page = self.oldest(last_use)?;
         self.pass_first();
-        self.leave();
+        self.leave(true);
         Some(page)
     }
 
