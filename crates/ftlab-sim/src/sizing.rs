@@ -116,7 +116,7 @@ impl DriveOptions {
         u32::try_from(pages).ok().filter(|pages| *pages < PAGES_MAX).ok_or_else(|| {
             let mut larger = (13..=20).map(|power| 1_u64 << power);
             let fits = |page: &u64| wanted.bytes.div_ceil((*page).into()) < PAGES_MAX.into();
-            let pages = larger.find(fits).map_or(String::new(), |page| {
+            let larger = larger.find(fits).map_or(String::new(), |page| {
                 format!("larger pages (--page-size {}) or ", ByteSize(page))
             });
             SimError::Unusable {
@@ -127,8 +127,8 @@ impl DriveOptions {
                     PAGES_MAX - 1
                 ),
                 remedy: format!(
-                    "use {pages}a smaller drive (--logical); where the addresses of a trace are \
-                     scattered, --logical with --wrap"
+                    "use {larger}a smaller drive (--logical, or --drive for a model); where the \
+                     addresses of a trace are scattered, --logical with --wrap"
                 ),
             }
         })
@@ -244,6 +244,9 @@ mod tests {
             let error = options.configure(wanted).unwrap_err().to_string();
             let remedy = format!("use larger pages (--page-size {proposed}) or a smaller drive");
             assert!(error.contains(&remedy), "{error}");
+            let pages =
+                format!("has {} pages of {page_bytes} bytes", bytes / u128::from(page_bytes));
+            assert!(error.contains(&pages), "{error}");
         }
     }
 
@@ -286,7 +289,10 @@ mod tests {
         let error = options.configure(wanted(100)).unwrap_err().to_string();
         assert!(error.contains("100 bytes has no whole page of 4096"), "{error}");
         let error = options.configure(wanted(1 << 60)).unwrap_err().to_string();
-        assert!(error.contains("possible; use a smaller drive (--logical)"), "{error}");
+        assert!(
+            error.contains("possible; use a smaller drive (--logical, or --drive for a model)"),
+            "{error}"
+        );
         let error = options.configure(wanted(4096 * 4_200_000_000)).unwrap_err().to_string();
         assert!(error.contains("10% of over-provisioning"), "{error}");
     }
