@@ -27,7 +27,13 @@ struct Line {
     writes: usize,
     trims: bool,
     seed: u64,
+    /// How much later than that it begins in a trace.
+    later: usize,
 }
+
+/// By how many page writes traces begin later with the next `SEED`, and by how much programs have another one.
+const LATER: usize = 250_000;
+const SEED_APART: u64 = 10;
 
 fn read(line: &Line, folder: &Path) -> Result<PageBatch, Box<dyn Error>> {
     let mut batch = if let Some(name) = line.source.strip_prefix("program:") {
@@ -37,7 +43,8 @@ fn read(line: &Line, folder: &Path) -> Result<PageBatch, Box<dyn Error>> {
         let (name, from) = line.source.split_once('+').unwrap_or((&line.source, "0"));
         let bytes = std::fs::read(folder.join(format!("{name}.u32")))?;
         let pages = bytes.as_chunks::<4>().0.iter().map(|bytes| Lpn(u32::from_le_bytes(*bytes)));
-        let writes = pages.skip(from.parse()?).take(line.writes).collect();
+        let later = if name.starts_with("gen-") { 0 } else { line.later };
+        let writes = pages.skip(from.parse::<usize>()? + later).take(line.writes).collect();
         PageBatch { writes, ..PageBatch::default() }
     };
     if !line.trims {
@@ -123,6 +130,11 @@ fn tagged(ftl: &str, tag: &str) -> String {
     if ftl.starts_with("hazard") { format!("{ftl}@{tag}") } else { ftl.into() }
 }
 
+/// A number from the environment.
+fn setting(name: &str, otherwise: usize) -> Result<usize, Box<dyn Error>> {
+    Ok(std::env::var(name).map_or(Ok(otherwise), |text| text.parse())?)
+}
+
 /// Arguments: SETS SET PAGES RESULTS TAG FTL... What RESULTS has is not run again; rows of `hazard` carry the tag.
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -131,7 +143,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let (sets, set, traces, results, tag) = (&args[0], &args[1], &args[2], &args[3], &args[4]);
     let only = std::env::var("ONLY").unwrap_or_default();
-    let threads: usize = std::env::var("THREADS").unwrap_or("2".into()).parse()?;
+    let threads = setting("THREADS", 2)?;
+    let (seed, longer) = (setting("SEED", 0)?, setting("LONGER", 1)?);
     let quick = std::env::var("QUICK").is_ok();
     let ftls = &args[5..];
     let mut lines = Vec::new();
@@ -142,9 +155,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 name: words[1].into(),
                 source: words[2].into(),
                 pages: words[3].parse()?,
-                writes: words[4].parse()?,
+                writes: words[4].parse::<usize>()? * longer,
                 trims: words[5] == "trims",
-                seed: words[6].parse()?,
+                seed: words[6].parse::<u64>()? + SEED_APART * seed as u64,
+                later: LATER * seed,
             });
         }
     }
