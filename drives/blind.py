@@ -1,6 +1,6 @@
 """Tries measure.sh and `ftlab fit` blind: measures hidden live drives as an owner would, and fits them.
 
-    python3 drives/blind.py OUT FTLAB [SEED]       # after `sudo make setup-guest`; 45 minutes
+    python3 drives/blind.py OUT FTLAB [SEED]       # after `sudo make setup-guest`; an hour and a half
 
 FTLAB is the program, such as target/release/ftlab. OUT gets the logs and the answer of each drive. What is
 there is not repeated.
@@ -29,6 +29,7 @@ PAGE = 4096
 LOGICAL = 128 * MIB
 ZONE_MIB = 16
 RESERVE = 4
+SKEWED = "fio --name=skewed --rw=randwrite --bs=4k --norandommap --random_distribution=zoned:80/20:20/80"
 
 # An owner types the serial number; the rest is what an owner has before.
 GUEST = """
@@ -70,7 +71,7 @@ def measure(drive: dict, out: Path, ftlab: str) -> float:
         guest, programs = ROOT / "target/guest", [ftlab, ROOT / "drives/measure.sh"]
         command = [ROOT / "scripts/guest.sh", "run", guest, file.name, *programs]
         with (out / "guest.txt").open("w") as console:
-            environment = os.environ | {"GUEST_SECONDS": "1800"}
+            environment = os.environ | {"GUEST_SECONDS": "3600"}
             subprocess.run(command, stdout=console, stderr=console, check=True, env=environment)
     packed = (out / "guest.txt").read_text(errors="replace").split("\nBEGIN\n")[1].split("\nEND\n")[0]
     with tarfile.open(fileobj=io.BytesIO(base64.b64decode(packed))) as tar:
@@ -86,7 +87,8 @@ def fit(out: Path, ftlab: str) -> float:
         ftlab, "fit", series / "fill.log", "fio --name=fill --rw=write --bs=512k",
         "--and", series / "uniform.log", "uniform",
         "--and", series / "zones.log", f"zones:size={ZONE_MIB}MiB",
-        "--fill", "none,sequential,none", "--logical", str(LOGICAL),
+        "--and", series / "skewed.log", SKEWED,
+        "--fill", "none,sequential,none,sequential", "--logical", str(LOGICAL),
         "--pages", "65536", "--ftl", ",".join(FTLS), "--json", "--quiet",
     ]  # fmt: skip
     run = subprocess.run(command, capture_output=True, text=True)

@@ -1,14 +1,15 @@
 #!/bin/sh
-# Measures what an NVMe drive writes to its flash under three workloads, for `ftlab fit`. EVERYTHING ON THE DRIVE IS LOST.
+# Measures what an NVMe drive writes to its flash under four workloads, for `ftlab fit`. EVERYTHING ON THE DRIVE IS LOST.
 #
 #     sudo sh drives/measure.sh /dev/nvme0n1 series
 #     sudo sh drives/measure.sh /dev/nvme0n1 series 256      with zones of 256 MiB, not 1024; for small drives
 #
 # Needs fio, nvme-cli and util-linux. The phases, and what each tells:
 #   fill     the whole drive in sequence, once                  what it writes beside the host: parity, its map
-#   uniform  random 4 KiB over the whole drive, three times     over-provisioning, and which FTL
+#   uniform  random 4 KiB over the whole drive, three times     over-provisioning
+#   skewed   the same, 80% of it to a fifth of the drive        which FTL
 #   zones    zones, each trimmed and then written, twice        how much it collects at once
-# A phase ends with SETTLE (70) idle seconds.
+# Before skewed writes, the drive is trimmed and filled again (refill). A phase ends with SETTLE (70) idle seconds.
 set -eu
 
 usage="usage: sudo sh measure.sh /dev/nvmeXnY DIRECTORY [MIB_OF_A_ZONE]"
@@ -23,6 +24,7 @@ fail() {
 
 [ "$zone_mib" -gt 0 ] 2> /dev/null || fail "zones of $zone_mib MiB; give a whole number of MiB from 1 on"
 zone=$((zone_mib << 20))
+skew=zoned:80/20:20/80
 
 for tool in fio nvme blkdiscard lsblk shuf; do
     command -v "$tool" > /dev/null || fail "$tool is missing; install fio, nvme-cli and util-linux"
@@ -59,7 +61,7 @@ done
     fail "no log of $device has a counter of the medium; docs/real-drives.md lists those that are known"
 
 lsblk --nodeps --output NAME,MODEL,SERIAL,SIZE "$device"
-echo "About $((6 * bytes / 1000000000)) GB will be written in all. Everything on $device will be lost."
+echo "About $((10 * bytes / 1000000000)) GB will be written in all. Everything on $device will be lost."
 printf 'Type the serial number to go ahead: '
 read -r typed
 serial=$(lsblk --nodeps --noheadings --output SERIAL "$device" | tr -d ' ')
@@ -95,21 +97,36 @@ writes() {
     sample
 }
 
+fill_in_order() {
+    offset=0
+    while [ $((bytes - offset)) -ge "$piece" ]; do
+        writes --rw=write --bs=512k --iodepth=32 --offset="$offset" --size="$piece"
+        offset=$((offset + piece))
+    done
+    [ "$offset" -eq "$bytes" ] || writes --rw=write --bs=512k --iodepth=32 --offset="$offset"
+}
+
+# Three times the drive. Each of the four jobs writes whole data units of 512,000 bytes, in which the drive counts.
+write_at_random() {
+    for _ in $(seq 48); do
+        writes --rw=randwrite --bs=4k --iodepth=128 --numjobs=4 --group_reporting --norandommap --randrepeat=0 \
+            --io_size=$((piece / 2048000 * 512000)) "$@"
+    done
+}
+
 begin fill
-offset=0
-while [ $((bytes - offset)) -ge "$piece" ]; do
-    writes --rw=write --bs=512k --iodepth=32 --offset="$offset" --size="$piece"
-    offset=$((offset + piece))
-done
-[ "$offset" -eq "$bytes" ] || writes --rw=write --bs=512k --iodepth=32 --offset="$offset"
+fill_in_order
 finish
 
-# Each of the four jobs writes whole data units of 512,000 bytes, in which the drive counts.
 begin uniform
-for _ in $(seq 48); do
-    writes --rw=randwrite --bs=4k --iodepth=128 --numjobs=4 --group_reporting --norandommap --randrepeat=0 \
-        --io_size=$((piece / 2048000 * 512000))
-done
+write_at_random
+finish
+
+blkdiscard "$device"
+begin refill
+fill_in_order
+begin skewed
+write_at_random --random_distribution="$skew"
 finish
 
 blkdiscard "$device"
@@ -124,4 +141,5 @@ finish
 echo "Now tell which drive it is:"
 echo "  ftlab fit $directory/fill.log 'fio --name=fill --rw=write --bs=512k' \\"
 echo "      --and $directory/uniform.log uniform --and $directory/zones.log zones:size=${zone_mib}MiB \\"
-echo "      --fill none,sequential,none --logical $bytes --save $directory/mine.toml --figure $directory/mine.svg"
+echo "      --and $directory/skewed.log 'fio --name=skewed --rw=randwrite --bs=4k --norandommap --random_distribution=$skew' \\"
+echo "      --fill none,sequential,none,sequential --logical $bytes --save $directory/mine.toml --figure $directory/mine.svg"
