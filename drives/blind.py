@@ -29,7 +29,10 @@ PAGE = 4096
 LOGICAL = 128 * MIB
 ZONE_MIB = 16
 RESERVE = 4
-SKEWED = "fio --name=skewed --rw=randwrite --bs=4k --norandommap --random_distribution=zoned:80/20:20/80"
+SKEWED = (
+    "fio --name=skewed --rw=randwrite --bs=4k --norandommap --randrepeat=0 --time_based --runtime=1d"
+    " --random_distribution=zoned:80/20:20/80"
+)
 
 # An owner types the serial number; the rest is what an owner has before.
 GUEST = """

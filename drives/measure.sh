@@ -141,5 +141,5 @@ finish
 echo "Now tell which drive it is:"
 echo "  ftlab fit $directory/fill.log 'fio --name=fill --rw=write --bs=512k' \\"
 echo "      --and $directory/uniform.log uniform --and $directory/zones.log zones:size=${zone_mib}MiB \\"
-echo "      --and $directory/skewed.log 'fio --name=skewed --rw=randwrite --bs=4k --norandommap --random_distribution=$skew' \\"
+echo "      --and $directory/skewed.log 'fio --name=skewed --rw=randwrite --bs=4k --norandommap --randrepeat=0 --time_based --runtime=1d --random_distribution=$skew' \\"
 echo "      --fill none,sequential,none,sequential --logical $bytes --save $directory/mine.toml --figure $directory/mine.svg"

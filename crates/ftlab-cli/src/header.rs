@@ -22,7 +22,7 @@ pub(crate) fn header(prepared: &Prepared) -> String {
         ("over-prov.", over_provisioning(drive)),
         ("collection", collection(config)),
         ("preparation", preparation(config)),
-        ("counted", counted(config)),
+        ("counted", counted(prepared)),
     ]);
     lines.extend(model(config).map(|text| ("model", text)));
     lines.extend(map(drive).map(|text| ("map", text)));
@@ -271,10 +271,11 @@ fn preparation(config: &Config) -> String {
     }
 }
 
-fn counted(config: &Config) -> String {
+fn counted(prepared: &Prepared) -> String {
+    let config = prepared.config();
     let Some(writes) = config.writes_max else { return "all page writes of the trace".into() };
     let drives = writes as f64 / f64::from(config.drive.logical_pages);
-    let may_end = config.format.is_some() && !config.repeat;
+    let may_end = prepared.may_end().unwrap_or(true);
     let at_most = if may_end || config.until_steady { "at most " } else { "" };
     let counted = format!(
         "{at_most}{} page writes = {} drive writes",

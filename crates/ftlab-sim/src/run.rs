@@ -42,6 +42,11 @@ impl Prepared {
         &self.config
     }
 
+    /// Whether the workload may end before all is counted that was asked for.
+    pub fn may_end(&self) -> Result<bool, SimError> {
+        Ok(!self.config.repeat && self.workload.has_end()?)
+    }
+
     /// The configuration hash of the first FTL, as it will be in its result.
     pub fn config_hash(&self) -> &str {
         self.runs.first().map_or("", FtlRun::config_hash)

@@ -122,6 +122,8 @@ fn what_would_write_something_else_is_refused_with_its_place() {
     let beyond = place.ftlab("run jobs.fio --logical 16MiB --ftl fifo");
     beyond.fails(1, &["[job] begins at byte 1099511627776", "the drive larger"]);
     place.write("jobs.fio", format!("{JOB}[job]\nrw=randwrite\n"));
+    let short = place.ftlab("run jobs.fio --logical 16MiB --ftl fifo --drive-writes 3");
+    assert!(short.stdout.contains("at most 12,288 page writes"), "{}", short.stdout);
     place.ftlab("run jobs.fio --ftl fifo").fails(2, &["has no size of its own", "--logical 8GiB"]);
 }
 

@@ -184,7 +184,12 @@ fn fit_says_what_is_wrong_with_its_input() {
         writeln!(nothing_moved, "{bytes},{bytes}").unwrap();
     }
     fs::write(place.path().join("c.csv"), nothing_moved).unwrap();
+    place.write("once.fio", "[job]\nrw=randwrite\nbs=4k\n");
     for (arguments, reason) in [
+        (
+            "d.csv once.fio --logical 1TB --fill sequential --ftl fifo --pages 16384 --overhead 0%",
+            "d.csv: the host wrote 1.900 drive writes, and its workload fio:file=once.fio ends after 1.000",
+        ),
         ("a.csv uniform --logical 1TB", "nvme fdp stats"),
         ("b.csv uniform --logical 1TB", "sample 2 counts less"),
         ("absent.csv uniform --logical 1TB", "absent.csv"),

@@ -12,6 +12,7 @@ use crate::error::ExperimentsError;
 use crate::identity::changed;
 use crate::kept::Kept;
 use crate::parallel::{Stop, Until, lock, when_it_fits};
+use ftlab_sim::format::significant;
 use ftlab_sim::{
     Experiment, Length, Logical, Physical, Prepared, Progress, SimError, Status, WorkloadIdentity,
 };
@@ -36,6 +37,9 @@ const QUIET: f64 = 1e-4;
 
 /// A drive is filled if no more than this share of it is written again before it is full.
 const OVERWRITTEN_MOST: f64 = 0.01;
+
+/// A workload may end by this share of the series before it: counters count what else was written.
+const ENDS_BEFORE: f64 = 0.05;
 
 /// A drive is given up that amplifies more than the largest measured WAF - 1, this many times.
 const GIVEN_UP: f64 = 4.0;
@@ -345,8 +349,27 @@ impl<'a> Runner<'a> {
             Some(written) => written,
             None => Arc::new(self.written(run, &experiment, prepared)?),
         };
+        self.expect_whole(run, &written)?;
         known.put(&kind, *op_ratio, drive, &written);
         Ok(written)
+    }
+
+    /// An error if the workload ended long before the series did: nothing is known of what came then.
+    fn expect_whole(&self, run: &Run<'_>, written: &Written) -> Result<(), ExperimentsError> {
+        if written.given_up || written.covers((1.0 - ENDS_BEFORE) * run.drive_writes) {
+            return Ok(());
+        }
+        let series = self.series(run.index);
+        Err(ExperimentsError::Series {
+            path: series.name.clone().into(),
+            reason: format!(
+                "the host wrote {} drive writes, and its workload {} ends after {}; name all that was run (a job of fio \
+                 that writes on has --time_based and --runtime, or a larger --io_size)",
+                significant(run.drive_writes, 4),
+                series.base.workload.name(),
+                significant(written.drive_writes(), 4)
+            ),
+        })
     }
 
     /// Pages of the drive that was simulated, as a share of those of the real one.

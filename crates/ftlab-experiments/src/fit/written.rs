@@ -23,8 +23,13 @@ pub struct Written {
 impl Written {
     /// Whether it lasts for these drive writes.
     pub(super) fn covers(&self, drive_writes: f64) -> bool {
-        let host = self.beside.len() as f64 * self.interval as f64;
-        host + self.interval as f64 > drive_writes * f64::from(self.pages)
+        let of_interval = self.interval as f64 / f64::from(self.pages);
+        self.drive_writes() + of_interval > drive_writes
+    }
+
+    /// Drive writes of the host, in whole intervals.
+    pub(super) fn drive_writes(&self) -> f64 {
+        self.beside.len() as f64 * self.interval as f64 / f64::from(self.pages)
     }
 }
 
