@@ -127,7 +127,7 @@ def main() -> None:
         out = base / str(index)
         out.mkdir(parents=True, exist_ok=True)
         (out / "drive.json").write_text(json.dumps(drive))
-        if not (out / "series/zones.log").exists():
+        if not (out / "series/zones.log").exists() or not (out / "series/skewed.log").exists():
             print(index, "measured", round(measure(drive, out, ftlab)), "s", flush=True)
         return fits.submit(fitted, index, out)
 

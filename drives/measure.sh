@@ -125,6 +125,7 @@ finish
 blkdiscard "$device"
 begin refill
 fill_in_order
+finish
 begin skewed
 write_at_random --random_distribution="$skew"
 finish

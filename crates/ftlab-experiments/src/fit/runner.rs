@@ -325,6 +325,11 @@ impl<'a> Runner<'a> {
                 });
                 Ok(None)
             }
+            // Of another capacity it may last.
+            Err(error @ ExperimentsError::Series { .. }) => {
+                lock(&self.refused).get_or_insert_with(|| error.to_string());
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -478,7 +483,7 @@ impl<'a> Runner<'a> {
         let of_interval = |waf: &f64| ((waf - 1.0) * interval as f64).round() as u64;
         let beside: Vec<u64> =
             result.iter().flat_map(|own| own.running_waf.iter().map(of_interval)).collect();
-        let given_up = beside.is_empty();
+        let given_up = watch.given_up;
         let written = Written {
             pages: drive.logical_pages,
             op_ratio: drive.op_ratio,

@@ -185,8 +185,8 @@ fn a_hidden_drive_is_found_under_zones() {
 fn the_overhead_is_that_of_a_fill_if_there_is_one() {
     let bytes = capacity(4096) as f64;
     // Of each sixteenth of a drive write, what is written beside the host.
-    let of = |name: &str, workload: &str, beside: [f64; 2]| {
-        let table = (1..=32).scan(0.0, |media, at| {
+    let of = |name: &str, workload: &str, sixteenths: u8, beside: [f64; 2]| {
+        let table = (1..=sixteenths).scan(0.0, |media, at| {
             *media += (1.0 + beside[usize::from(at > 16)]) * bytes / 16.0;
             Some(format!("{},{media}\n", f64::from(at) * bytes / 16.0))
         });
@@ -194,8 +194,8 @@ fn the_overhead_is_that_of_a_fill_if_there_is_one() {
         let measured = Measured::parse(&table).unwrap();
         Series { name: name.into(), ..of_series(measured, base(workload)) }
     };
-    let early = of("zones", "zones:size=8MiB", [0.1, 0.2]);
-    let fill = of("fill", "fio --name=a --rw=write --bs=1m", [0.04, 0.04]);
+    let early = of("zones", "zones:size=8MiB", 32, [0.1, 0.2]);
+    let fill = of("fill", "fio --name=a --rw=write --bs=1m", 16, [0.04, 0.04]);
     let told = |series: Vec<Series>| {
         let found = fit(&asked(series, capacity(4096), 4096, vec!["fifo".parse().unwrap()]));
         (found.overhead, found.overhead_of)
@@ -226,6 +226,37 @@ fn what_nothing_explains_is_said_and_a_wrong_capacity_is_named() {
     let first = causes.first().unwrap();
     assert_eq!(first.instead, Instead::Capacity(capacity(4096)), "{causes:?}");
     assert!(first.rms < 0.15, "{causes:?}");
+}
+
+/// A fill lasts for one drive write: of half the capacity, it ends before its series.
+#[test]
+fn a_workload_that_ends_early_excludes_a_capacity_and_nothing_else() {
+    let hidden = Hidden { ftl: "fifo", op_ratio: 0.14, units: 128, seed: 5 };
+    let fill = "fio --name=a --rw=write --bs=128k";
+    let of = |workload: &str, drive_writes: f64| {
+        of_series(series(&hidden, workload, 4096, drive_writes).0, base(workload))
+    };
+    let fifo = || vec!["fifo".parse().unwrap()];
+    let both = vec![of("uniform", 6.0), of(fill, 1.0)];
+    let mut question = asked(both, capacity(4096), 4096, fifo());
+    question.capacities = vec![capacity(4096) / 2, capacity(4096)];
+    let found = fit(&question);
+    assert!(found.drives.iter().all(|own| own.candidate.capacity == capacity(4096)));
+    let refused = found.refused.as_ref().unwrap();
+    assert!(refused.contains("the host wrote 2.000 drive writes, and its workload"), "{refused}");
+    // Half and a quarter are tried when nothing explains what was measured.
+    question.capacities.remove(0);
+    let odd = (0..=96).map(|at| {
+        let host = f64::from(at) / 16.0;
+        (host, host + 6.0 * (host - 1.0).clamp(0.0, 1.0))
+    });
+    let (host, media): (Vec<_>, Vec<_>) = odd.unzip();
+    question.series[0].measured = Measured::of_units(&host, &media, capacity(4096) as f64).unwrap();
+    let unexplained = fit(&question);
+    assert!(matches!(unexplained.verdict, Verdict::Unexplained { .. }), "{unexplained:?}");
+    question.capacities = vec![capacity(4096) / 2];
+    let error = question.answer(None, 2, &|_| ()).unwrap_err().to_string();
+    assert!(error.contains("ends after 1.000; name all that was run"), "{error}");
 }
 
 #[test]
