@@ -483,7 +483,7 @@ impl<'a> Runner<'a> {
         let of_interval = |waf: &f64| ((waf - 1.0) * interval as f64).round() as u64;
         let beside: Vec<u64> =
             result.iter().flat_map(|own| own.running_waf.iter().map(of_interval)).collect();
-        let given_up = watch.given_up;
+        let given_up = result.is_none();
         let written = Written {
             pages: drive.logical_pages,
             op_ratio: drive.op_ratio,
