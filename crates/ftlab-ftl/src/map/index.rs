@@ -51,13 +51,9 @@ impl Index {
     /// Sets bits in the entry of `page`: whether there is one.
     #[inline]
     pub(super) fn set_bits(&mut self, page: u32, bits: u32) -> bool {
-        let entry = match self.of_all.get_mut(page as usize) {
-            Some(entry) => entry,
-            None => match self.of_held.get_mut(page) {
-                Some(entry) => entry,
-                None => return false,
-            },
-        };
+        let Self { of_all, of_held } = self;
+        let entry = of_all.get_mut(page as usize).or_else(|| of_held.get_mut(page));
+        let Some(entry) = entry else { return false };
         // All bits of none are set.
         *entry |= bits;
         *entry != NONE

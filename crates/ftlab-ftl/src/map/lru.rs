@@ -146,7 +146,7 @@ impl SegmentedLru {
     /// Changes the entry of `page`, which is no use of it: whether there is one.
     #[inline]
     pub(super) fn change(&mut self, page: Lpn) -> bool {
-        self.last_use.get_mut(page.0).map(|at| *at |= CHANGED).is_some()
+        self.last_use.set_bits(page.0, CHANGED)
     }
 
     /// Changes the entries of these pages, and adds those that have none to `others`.
