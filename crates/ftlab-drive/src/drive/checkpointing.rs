@@ -12,8 +12,8 @@
 use crate::drive::core::{Core, read_only};
 use crate::drive::counted::Counted;
 use crate::media::{
-    BodyReader, BodyWriter, Capture, Checkpoint, HEADER_BYTES, Layout, OwnerCapture, SLICE_PAGES,
-    Section,
+    Aim, BodyReader, BodyWriter, Capture, Checkpoint, HEADER_BYTES, Layout, OwnerCapture,
+    SLICE_PAGES, Section,
 };
 use ftlab_flash::BlockId;
 use ftlab_ftl::Archive as _;
@@ -54,7 +54,7 @@ impl Core {
     /// Writes the journal and those pages that may be written.
     fn drain(&mut self) -> io::Result<crate::media::Progress> {
         self.require_writable()?;
-        let drained = self.media().drain();
+        let drained = self.media().drain(Aim::Erases);
         drained.map_err(|reason| {
             self.give_up(reason.clone());
             read_only(&reason)

@@ -2,7 +2,7 @@
 
 use crate::drive::checkpointing::{self, Access};
 use crate::drive::core::{Core, read_only};
-use crate::media::{Backing, Layout, Syncer};
+use crate::media::{Aim, Backing, Layout, Syncer};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -109,10 +109,14 @@ impl Shared {
 
     /// Returns when all complete operations are durable.
     pub(crate) fn flush(&self) -> io::Result<()> {
+        self.sync(Aim::Flush)
+    }
+
+    fn sync(&self, aim: Aim) -> io::Result<()> {
         let written = {
             let mut core = self.lock();
             core.require_writable()?;
-            core.media().drain().map_err(|reason| {
+            core.media().drain(aim).map_err(|reason| {
                 core.give_up(reason.clone());
                 read_only(&reason)
             })?
@@ -165,7 +169,7 @@ impl Shared {
             if calls.checkpoint {
                 let _ = self.checkpoint();
             } else {
-                let _ = self.flush();
+                let _ = self.sync(Aim::Erases);
             }
         }
     }

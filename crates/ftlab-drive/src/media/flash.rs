@@ -23,7 +23,7 @@ use crate::media::slots::Slots;
 use crate::media::syncer::{Progress, Syncer};
 use crate::media::{Backing, Superblock};
 use ftlab_flash::{BlockId, BlockOf, Content, Flash, Lpn, Page, Ppn, Purpose};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 use thiserror::Error;
@@ -42,6 +42,15 @@ struct Staged {
     data: Vec<u8>,
     /// Its data is in the journal: however many syncs the operation needs, once is enough.
     is_journaled: bool,
+}
+
+/// What a sync is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// All completed operations survive a crash.
+    Flush,
+    /// Erased blocks may be overwritten: the operations survive up to those that erased them.
+    Erases,
 }
 
 /// Flash in a backing.
@@ -73,6 +82,8 @@ pub(crate) struct Media {
     /// Erases so far, and for each block the number of its last erase.
     erases: u64,
     erased: Vec<u64>,
+    /// For each of the last erases, which no sync may have covered, the number of its operation.
+    erased_in: VecDeque<u64>,
     staged: Staged,
     /// Completed operations.
     operations: u64,
@@ -125,6 +136,7 @@ impl Media {
             journal: Journal::new(superblock.uuid, layout, session, head, head.position),
             erases: 0,
             erased: vec![0; layout.geometry.blocks() as usize],
+            erased_in: VecDeque::new(),
             staged: Staged { data: vec![0; page_bytes], ..Staged::default() },
             operations: head.operations,
             has_mended: false,
@@ -324,6 +336,7 @@ impl Media {
         (self.replay, self.held) = (None, None);
         self.erases = 0;
         self.erased.fill(0);
+        self.erased_in.clear();
         self.journal = Journal::new(superblock.uuid, self.layout, session, head, tail);
         self.operations = head.operations;
         let durable =
@@ -404,43 +417,54 @@ impl Media {
         }
     }
 
-    /// Writes everything that may be written, so that after a sync all completed operations can be
-    /// replayed. Returns what will be durable then.
-    pub(crate) fn drain(&mut self) -> Result<Progress, String> {
+    /// Writes what a sync has to make durable. Returns what will be durable then.
+    pub(crate) fn drain(&mut self, aim: Aim) -> Result<Progress, String> {
+        let covered = self.syncer.erases();
         let blocks: Vec<BlockId> = self.gather.blocks().collect();
         for &block in &blocks {
-            if self.syncer.covers(self.erased[block.index()]) {
+            if self.erased[block.index()] <= covered {
                 self.write_buffer(block);
             }
         }
-        self.log_new_pages();
+        // Pages that still wait were moved from blocks that were erased later than theirs.
+        let waiting = self.gather.blocks().map(|block| self.erased[block.index()]);
+        let erases = waiting.min().unwrap_or(self.erases);
+        let last = match aim {
+            Aim::Flush => self.operations + 1,
+            Aim::Erases => self.operation_of(erases, covered),
+        };
+        self.log_new_pages(last);
         if self.failure.is_none() {
             self.write_journal();
         }
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
-        let mut written = Progress {
-            operations: self.operations,
-            in_place: self.operations,
-            erases: self.erases,
-        };
-        for block in self.gather.blocks() {
-            let since = self.gather.of(block).map_or(0, |buffer| buffer.since);
-            written.in_place = written.in_place.min(since);
-            written.erases = written.erases.min(self.erased[block.index()]);
-        }
+        let since = self.gather.filled().map(|buffer| buffer.since).min();
+        let in_place = since.unwrap_or(self.operations);
+        let operations = last.min(self.operations).max(in_place);
+        let written = Progress { operations, in_place, erases };
         self.syncer.announce(written);
         Ok(written)
     }
 
-    /// Puts into the journal the host's pages that cannot be written to their places yet.
-    fn log_new_pages(&mut self) {
+    /// The number of the operation in which an erase took place; 0 if it is covered, as all up to `covered` are.
+    fn operation_of(&mut self, erase: u64, covered: u64) -> u64 {
+        let first = self.erases - self.erased_in.len() as u64;
+        self.erased_in.drain(..covered.saturating_sub(first) as usize);
+        let index = erase.checked_sub(covered.max(first) + 1);
+        index.and_then(|index| self.erased_in.get(index as usize).copied()).unwrap_or(0)
+    }
+
+    /// Puts into the journal the host's pages that cannot be written to their places yet, of operations up to the
+    /// one with the number `last`.
+    fn log_new_pages(&mut self, last: u64) {
         let page_bytes = self.page.len();
         let blocks: Vec<BlockId> = self.gather.blocks().collect();
         for block in blocks {
-            let from = self.gather.of(block).map_or(0, |buffer| buffer.journaled);
-            let end = self.gather.of(block).map_or(0, |buffer| buffer.pages.len());
+            let Some(buffer) = self.gather.of(block) else { continue };
+            let from = buffer.journaled;
+            let end = buffer.pages.partition_point(|page| page.operation <= last).max(from);
             for index in from..end {
                 let Some(buffer) = self.gather.of(block) else { continue };
                 let Gathered { lpn, checksum, is_new, .. } = buffer.pages[index];
@@ -457,6 +481,7 @@ impl Media {
             }
         }
         if let Some(lpn) = self.staged.lpn
+            && last > self.operations
             && !self.staged.is_journaled
         {
             let (checksum, data) = (self.staged.checksum, &self.staged.data[..]);
@@ -469,7 +494,7 @@ impl Media {
     fn put_in_place(&mut self, block: BlockId) {
         while self.failure.is_none() && !self.syncer.covers(self.erased[block.index()]) {
             let synced = self
-                .drain()
+                .drain(Aim::Erases)
                 .and_then(|written| self.syncer.sync(written).map_err(|error| error.to_string()));
             if let Err(failure) = synced {
                 self.stop(failure);
@@ -499,7 +524,7 @@ impl Media {
     /// A page of the operation in progress: one that the host writes, or one that is moved.
     fn gathered_page(&self, lpn: Lpn, checksum: u32, is_new: bool) -> Gathered {
         let sequence = sequence(self.totals.recoveries, self.operations, is_new);
-        Gathered { lpn, checksum, is_new, sequence }
+        Gathered { lpn, checksum, is_new, sequence, operation: self.operations + 1 }
     }
 
     /// Appends a page to those of its block: a new one with its data, or the one that was read to be copied.
@@ -822,12 +847,17 @@ impl Flash for Media {
             let places = first..first + self.layout.geometry.pages_per_block();
             self.owners_apart.retain(|place, _| !places.contains(&place.0));
         }
+        // Only a block that was closed before it was full has pages in its buffer.
+        if self.gather.of(block).is_some() {
+            self.put_in_place(block);
+        }
         self.erases += 1;
         self.erased[block.index()] = self.erases;
         self.gather.clear(block);
         if self.replay.is_some() {
             self.slots.repeat_erase(block);
         } else {
+            self.erased_in.push_back(self.operations + 1);
             match self.slots.erase(block) {
                 Ok(None) => {}
                 Ok(Some(replacement)) => self.log(Record::Replacement(replacement)),

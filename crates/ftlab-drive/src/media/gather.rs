@@ -17,6 +17,8 @@ pub(crate) struct Gathered {
     /// The host wrote it: there is no other copy.
     pub(crate) is_new: bool,
     pub(crate) sequence: u64,
+    /// The number of the operation that wrote or moved it.
+    pub(crate) operation: u64,
 }
 
 impl Gathered {

@@ -41,7 +41,7 @@ pub(crate) use capture::Capture;
 pub(crate) use checkpoint::fuzz as fuzz_checkpoint;
 pub(crate) use checkpoint::{BodyReader, BodyWriter, Checkpoint, SLICE_PAGES, Section};
 pub(crate) use checksum::checksum;
-pub(crate) use flash::Media;
+pub(crate) use flash::{Aim, Media};
 pub(crate) use format2::slots_at;
 pub(crate) use gather::pages_max;
 pub(crate) use held::Held;

@@ -112,10 +112,16 @@ impl Syncer {
         })
     }
 
+    /// Erases whose blocks may be overwritten.
+    #[inline]
+    pub(crate) fn erases(&self) -> u64 {
+        self.erases.load(Ordering::Acquire)
+    }
+
     /// Whether the block that was erased with this number may be overwritten.
     #[inline]
     pub(crate) fn covers(&self, erase: u64) -> bool {
-        erase <= self.erases.load(Ordering::Acquire)
+        erase <= self.erases()
     }
 
     /// Operations whose pages are all durable in their places.

@@ -37,20 +37,25 @@ fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
 
 /// The same with a map.
 fn survive_with(ftl: &str, gc: &str, map: &str, cuts: u64, seed: u64) {
-    let mut model = Model::with_map(ftl, gc, map);
+    let what = format!("{ftl}, {gc}, {map}");
+    survive_as(|| Model::with_map(ftl, gc, map), &what, cuts, seed);
+}
+
+fn survive_as(new: impl Fn() -> Model, what: &str, cuts: u64, seed: u64) {
+    let mut model = new();
     let mut random = Random::new(seed);
     let mut repeated = 0;
     for life in 0..cuts {
         if life > 0 && life.is_multiple_of(LIVES_MAX) {
-            model = Model::with_map(ftl, gc, map);
+            model = new();
         }
-        let context = || format!("{ftl}, {gc}, {map}, seed {seed}, life {life}");
+        let context = || format!("{what}, seed {seed}, life {life}");
         let drive = model.open().unwrap_or_else(|error| panic!("{}: {error}", context()));
         repeated += drive.recovery().repeated;
         model.verify(&drive).unwrap_or_else(|error| panic!("{}: {error}", context()));
         model.live(&mut random, Ends::AtPowerCut);
     }
-    assert!(repeated > cuts, "{ftl}: {repeated} operations replayed in {cuts} recoveries");
+    assert!(repeated > cuts, "{what}: {repeated} operations replayed in {cuts} recoveries");
 }
 
 /// Repeats a failure, whose message says which: `FTLAB_CRASH="2r++ incremental 7"`.
@@ -64,6 +69,15 @@ fn a_failure_is_repeated_if_asked_for() {
 #[test]
 fn every_family_survives_power_cuts() {
     for_each(1, families(), |name, seed| survive(name, "foreground", times(100), seed));
+}
+
+/// Such a drive may write to a block in the operation that erased it, before anything else is durable.
+#[test]
+fn so_do_drives_with_the_least_reserve() {
+    for_each(500, families(), |name, seed| {
+        let what = format!("{name}, least reserve");
+        survive_as(|| Model::with_least_reserve(name), &what, times(100), seed);
+    });
 }
 
 #[test]

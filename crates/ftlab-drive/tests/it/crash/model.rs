@@ -5,8 +5,9 @@ use ftlab_drive::{CreateOptions, Drive, MediaError, OpenOptions, PowerCut, Store
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::map::Mapping;
 use ftlab_ftl::page::DriveConfig;
-use ftlab_ftl::registry::{self, DynMapped};
+use ftlab_ftl::registry::{self, BuildError, DynMapped};
 use ftlab_ftl::{HandleUse, PageBatch};
+use ftlab_spec::Spec;
 use std::sync::Arc;
 
 const PAGE_BYTES: usize = 512;
@@ -72,13 +73,21 @@ impl Model {
     }
 
     pub(crate) fn with_map(ftl: &str, gc: &str, mapping: &str) -> Self {
+        Self::of(ftl, config(ftl, gc, mapping, 9), mapping)
+    }
+
+    /// A drive that opens a block in the very operation that erased it, where the FTL can.
+    pub(crate) fn with_least_reserve(ftl: &str) -> Self {
+        let mut all = (1..10).map(|reserve| config(ftl, "foreground", "full", reserve));
+        let suffices = |own: &DriveConfig| {
+            let fitted = common::options(&ftl.parse().unwrap(), *own, 200);
+            fitted.is_ok_and(|fitted| build(&fitted.ftl, *own, &Mapping::FULL).is_ok())
+        };
+        Self::of(ftl, all.find(suffices).unwrap(), "full")
+    }
+
+    fn of(ftl: &str, config: DriveConfig, mapping: &str) -> Self {
         let mapping: Mapping = mapping.parse().unwrap();
-        // FTLs within handles have more streams, and so has a map on flash.
-        let blocks = if ftl.contains("inner=") { 80 } else { 56 };
-        let blocks = if mapping.is_full() { blocks } else { blocks + 4 };
-        let geometry = Geometry::new(blocks, PAGES_PER_BLOCK, PAGE_BYTES as u32).unwrap();
-        let mut config = DriveConfig::new(geometry, LOGICAL_PAGES, 9);
-        config.gc = gc.parse().unwrap();
         let options = common::options(&ftl.parse().unwrap(), config, 200).unwrap();
         let options = CreateOptions { mapping, ..options };
         let bytes = Drive::backing_bytes(&options).unwrap() as usize;
@@ -225,9 +234,7 @@ impl Model {
 
     /// This FTL in simulation, after these operations.
     fn twin(&self) -> DynMapped<NoPayload, ()> {
-        let spec = self.ftl.parse().unwrap();
-        let (mapping, config) = (&self.mapping, self.config);
-        let mut ftl = registry::build_for_drive(mapping, &spec, config, NoPayload, ()).unwrap();
+        let mut ftl = build(&self.ftl.parse().unwrap(), self.config, &self.mapping).unwrap();
         ftl.page_in();
         for operation in &self.operations {
             match *operation {
@@ -310,6 +317,27 @@ impl Model {
         }
         drive.write_stream(offset, &data, stream).is_ok()
     }
+}
+
+/// Drives of all tests, which are as small as the FTL allows.
+fn config(ftl: &str, gc: &str, mapping: &str, reserve: u32) -> DriveConfig {
+    let mapping: Mapping = mapping.parse().unwrap();
+    // FTLs within handles have more streams, and so has a map on flash.
+    let blocks = if ftl.contains("inner=") { 80 } else { 56 };
+    let blocks = if mapping.is_full() { blocks } else { blocks + 4 };
+    let geometry = Geometry::new(blocks, PAGES_PER_BLOCK, PAGE_BYTES as u32).unwrap();
+    let mut config = DriveConfig::new(geometry, LOGICAL_PAGES, reserve);
+    config.gc = gc.parse().unwrap();
+    config
+}
+
+/// An FTL in simulation.
+fn build(
+    ftl: &Spec,
+    config: DriveConfig,
+    mapping: &Mapping,
+) -> Result<DynMapped<NoPayload, ()>, BuildError> {
+    registry::build_for_drive(mapping, ftl, config, NoPayload, ())
 }
 
 /// Whether both tell the same of placement handles.
