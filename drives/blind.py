@@ -91,7 +91,7 @@ def fit(out: Path, ftlab: str) -> float:
         "--and", series / "uniform.log", "uniform",
         "--and", series / "zones.log", f"zones:size={ZONE_MIB}MiB",
         "--and", series / "skewed.log", SKEWED,
-        "--fill", "none,sequential,none,sequential", "--logical", str(LOGICAL),
+        "--fill", "none,sequential,none,sequential", "--skip", "0,0,0,1", "--logical", str(LOGICAL),
         "--pages", "65536", "--ftl", ",".join(FTLS), "--json", "--quiet",
     ]  # fmt: skip
     run = subprocess.run(command, capture_output=True, text=True)

@@ -33,7 +33,7 @@ pub const USUAL_PAGES: u32 = 262_144;
 pub const USUAL_OP_RATIOS: (f64, f64) = (0.04, 0.4);
 
 /// Units of a drive: the fewest and the most.
-const UNITS: (u32, u32) = (128, 8192);
+const UNITS: (u32, u32) = (64, 8192);
 
 /// The fewest pages of a unit. Smaller units differ more in how many of their pages are valid, which makes collecting
 /// them cheaper than it is on the real drive.

@@ -14,6 +14,7 @@ use super::search::{AGAIN, SEEDS_AGAIN, matched, schedules, try_each};
 use crate::error::ExperimentsError;
 use ftlab_ftl::page::GcSchedule;
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// Over-provisioning is looked at in these steps on either side of the best. A step is this share of it, times how far the
 /// best is off, within these limits; or a unit, if that is more.
@@ -80,6 +81,12 @@ struct Point {
     beyond: f64,
 }
 
+/// Units are followed in steps of so many doublings, from drives that are no further beyond the bounds than this, and over no
+/// more sizes than these.
+const UNITS_APART: f64 = 0.18;
+const FOLLOWED_BEYOND: f64 = 2.0;
+const FOLLOWED_MOST: usize = 24;
+
 /// What was hopeless is at least so far beyond.
 const PRUNED: f64 = 2.0;
 
@@ -112,6 +119,9 @@ impl Question {
         let mut all = closely(&tried)?;
         let reserves = closely(&self.other_reserves(best))?;
         all.push(Closely { trial: best.clone(), is_whole: true });
+        if self.series.len() > 1 {
+            self.follow_units(runner, best, &noise, &mut all, threads)?;
+        }
         self.run_again(runner, best, &noise, &mut all, threads)?;
         // What these lack is less than what the first few did, or as much.
         let whole = all.iter().filter(|own| own.is_whole).map(|own| &own.trial);
@@ -128,7 +138,7 @@ impl Question {
         };
         let mut groups: Vec<(u32, &str, Vec<Point>)> = Vec::new();
         for of in &all {
-            let (pages, gc) = (of.trial.candidate.pages_per_block, of.trial.candidate.gc.as_str());
+            let (pages, gc) = (self.about(&of.trial.candidate), of.trial.candidate.gc.as_str());
             match groups.iter_mut().find(|group| (group.0, group.1) == (pages, gc)) {
                 Some(group) => group.2.push(points(of)),
                 None => groups.push((pages, gc, vec![points(of)])),
@@ -154,7 +164,7 @@ impl Question {
         };
         let is_alike = |own: &&Closely| {
             let (own, best) = (&own.trial.candidate, &likeliest.candidate);
-            (own.pages_per_block, &own.gc) == (best.pages_per_block, &best.gc)
+            (self.about(own), &own.gc) == (self.about(best), &best.gc)
         };
         let profile = points_of_profile(all.iter().filter(is_alike).map(|own| &own.trial));
         Ok(Profiled {
@@ -164,6 +174,43 @@ impl Question {
             best: likeliest.clone(),
             profile,
         })
+    }
+
+    /// Adds drives with units a little larger and smaller than of those within the bounds, or nearly, until they are beyond.
+    /// Units and over-provisioning stand for each other, so that one cannot be bounded without the other.
+    fn follow_units(
+        &self,
+        runner: &Runner<'_>,
+        best: &Trial,
+        noise: &Noise,
+        all: &mut Vec<Closely>,
+        threads: usize,
+    ) -> Result<(), ExperimentsError> {
+        let place = |own: &Candidate| (own.gc.clone(), self.about(own));
+        let mut known = HashSet::new();
+        let mut followed = 0;
+        loop {
+            let whole = all.iter().filter(|own| own.is_whole).map(|own| &own.trial);
+            let likeliest = whole.clone().min_by(|a, b| noise.likelier(a, b)).unwrap_or(best);
+            let mut near: Vec<&Trial> =
+                whole.filter(|own| noise.beyond(own, likeliest) <= FOLLOWED_BEYOND).collect();
+            near.sort_by(|a, b| noise.likelier(a, b));
+            known.extend(near.iter().map(|own| place(&own.candidate)));
+            let mut starts: Vec<Candidate> = Vec::new();
+            for own in near {
+                let beside = self.larger_and_smaller(&own.candidate).into_iter();
+                starts.extend(beside.filter(|own| self.has_room(own) && known.insert(place(own))));
+            }
+            starts.truncate(FOLLOWED_MOST - followed);
+            if starts.is_empty() {
+                return Ok(());
+            }
+            followed += starts.len();
+            let found = matched(runner, &self.whole(None), &starts, threads)?;
+            let tried: Vec<Candidate> =
+                found.iter().flat_map(|own| self.around(&own.candidate, best)).collect();
+            all.extend(self.try_closely(runner, best, &tried, noise, threads)?);
+        }
     }
 
     /// The bounds of all drives that are as good, the best of which is the first: those of its own, as wide around each of
@@ -248,6 +295,14 @@ impl Question {
         Ok(())
     }
 
+    /// Pages of a unit of drives whose over-provisioning is compared: of several series about as many, in steps.
+    fn about(&self, own: &Candidate) -> u32 {
+        if self.series.len() == 1 {
+            return own.pages_per_block;
+        }
+        (f64::from(own.pages_per_block).log2() / UNITS_APART).round() as u32
+    }
+
     /// Whether a drive has blocks in reserve, open and to collect into.
     pub(super) fn has_room(&self, own: &Candidate) -> bool {
         let unit = f64::from(own.pages_per_block) / f64::from(self.pages);
@@ -259,11 +314,13 @@ impl Question {
     fn around(&self, centre: &Candidate, best: &Trial) -> Vec<Candidate> {
         let unit = f64::from(centre.pages_per_block) / f64::from(self.pages);
         let rms = best.distance.rms.hypot(self.error()).clamp(STEP_RMS.0, STEP_RMS.1);
-        let step = (STEP * rms * centre.op_ratio).max(unit);
+        let least = if self.series.len() == 1 { unit } else { 0.0 };
+        let step = (STEP * rms * centre.op_ratio).max(least);
         let at = |steps: f64| centre.op_ratio + steps * step;
         let mut ratios: Vec<f64> = STEPS.iter().flat_map(|own| [at(*own), at(-*own)]).collect();
         ratios.push(centre.op_ratio);
         let all = ratios.into_iter().map(|op_ratio| Candidate { op_ratio, ..centre.clone() });
+        let all = all.map(|own| self.in_whole_units(&own));
         all.filter(|own| self.has_room(own)).collect()
     }
 

@@ -37,7 +37,8 @@ pub(super) struct Noise {
     pub(super) intervals: f64,
 }
 
-/// All of a drive but its over-provisioning: FTL, pages of a unit, and when it collects.
+/// All of a drive but its over-provisioning: FTL, pages of a unit, and when it collects. Of several series, where units have
+/// as many pages as the over-provisioning takes, these count in quarters of a doubling.
 type Kind = (String, u32, String);
 
 /// What drives that differ in over-provisioning only tell of chance.
@@ -183,7 +184,9 @@ impl Part {
 
 fn kind(trial: &Trial) -> Kind {
     let Candidate { ftl, pages_per_block, gc, .. } = trial.candidate.clone();
-    (ftl, pages_per_block, gc)
+    let is_one = trial.parts.len() == 1;
+    let quarters = || (4.0 * f64::from(pages_per_block).log2()).round() as u32;
+    (ftl, if is_one { pages_per_block } else { quarters() }, gc)
 }
 
 /// How many independent intervals are worth as much as these.

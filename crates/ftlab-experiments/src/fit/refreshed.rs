@@ -7,9 +7,9 @@
 //! which may lack what was written before.
 
 /// An interval has made up for another if it has this many times what those beside it have on average, give or take the
-/// tolerance.
+/// tolerance. The P5520 has 1.91 to 2.03. A drive that collects several units at once may have 1.8.
 const TWICE: f64 = 2.0;
-const TOLERANCE: f64 = 0.15;
+const TOLERANCE: f64 = 0.05;
 
 /// How far those beside it may be apart, as a share of their mean.
 const ALIKE: f64 = 0.2;
@@ -65,15 +65,17 @@ mod tests {
         let (host, media) = told(1.0, 3.0);
         assert_eq!(kept(&host, &media), (0..80).collect::<Vec<_>>());
         // Ups and downs of the drive itself are no reason either.
-        let wafs = [1.4, 3.4, 2.3, 1.8, 1.3].into_iter().cycle();
-        let media: Vec<f64> = wafs
-            .take(80)
-            .scan(0.0, |sum, waf| {
+        let with = |wafs: &[f64]| -> Vec<f64> {
+            let sum = |sum: &mut f64, waf: &f64| {
                 *sum += waf;
                 Some(*sum)
-            })
-            .collect();
-        assert_eq!(kept(&host, &media).len(), 80);
+            };
+            wafs.iter().cycle().take(80).scan(0.0, sum).collect()
+        };
+        assert_eq!(kept(&host, &with(&[1.4, 3.4, 2.3, 1.8, 1.3])).len(), 80);
+        // Nor is a drive that collects several units at once, as `lfs-cb` does.
+        let wafs = [4.34, 4.34, 7.96, 4.44, 7.94, 4.53, 4.35, 7.87];
+        assert_eq!(kept(&host, &with(&wafs)).len(), 80);
     }
 
     #[test]

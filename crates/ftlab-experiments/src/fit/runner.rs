@@ -155,6 +155,10 @@ impl<'a> Runner<'a> {
         })
     }
 
+    pub(super) fn question(&self) -> &'a Question {
+        self.question
+    }
+
     /// What was measured of a series, or a part of it, in pages.
     pub(super) fn in_pages<'m>(
         &self,

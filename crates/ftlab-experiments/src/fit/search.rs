@@ -15,6 +15,7 @@ use ftlab_ftl::registry;
 use ftlab_spec::Spec;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 /// Over-provisioning of the coarse grid: this many steps from the least to the most.
 const OP_STEPS: i32 = 7;
@@ -91,8 +92,11 @@ const ROOM_IN: usize = 3;
 
 /// FTLs whose over-provisioning is looked at more closely: those that are no further beyond the bounds than this, and no more
 /// than these. And that is done with no more drives.
-const REFINED: (f64, usize) = (12.0, 8);
-const REFINED_MOST: usize = 32;
+const REFINED: (f64, usize) = (6.0, 12);
+const REFINED_MOST: usize = 64;
+
+/// Larger and smaller units there.
+const UNIT_STEP: [f64; 2] = [0.88, 1.14];
 
 /// The most that are run again if they are as good, and with how many seeds. The search runs those again that are no further
 /// beyond the bounds than this, and no more of an FTL.
@@ -142,7 +146,8 @@ impl Line {
         extent: &Extent<'_>,
     ) -> Result<Option<Trial>, ExperimentsError> {
         for _ in 0..MATCHED_IN + ROOM_IN {
-            if let Some(trial) = runner.trial(&self.next, extent, 1)? {
+            let next = runner.question().in_whole_units(&self.next);
+            if let Some(trial) = runner.trial(&next, extent, 1)? {
                 if !self.add(trial) {
                     break;
                 }
@@ -299,7 +304,7 @@ impl Question {
         let mut trials = self.refined(runner, &whole, trials, threads)?;
         let noise = Noise::of(trials.iter());
         // Which is the first is worth more seeds.
-        let near = few_of_each(trials.clone(), AGAIN_OF_EACH).into_iter();
+        let near = few_of_each(trials.clone(), AGAIN_OF_EACH, kind).into_iter();
         let near = near.filter(|own| noise.beyond(own, &trials[0]) <= AGAIN_BEYOND).take(AGAIN);
         let near: Vec<Candidate> = near.map(|own| own.candidate).collect();
         for again in try_each(runner, &whole, &near, SEEDS_AGAIN, threads)?.into_iter().flatten() {
@@ -310,7 +315,7 @@ impl Question {
         }
         let noise = Noise::of(trials.iter());
         trials.sort_by(|a, b| noise.likelier(a, b));
-        let followed = first_of_each(trials);
+        let followed = few_of_each(trials, 1, ftl);
         Ok(Found { left: best_of_each(left, &followed), followed })
     }
 
@@ -331,12 +336,12 @@ impl Question {
             // What was asked for may differ, and the drive not.
             let mut known = HashSet::new();
             trials.retain(|own| known.insert(drive(own)));
-            let firsts = first_of_each(trials.clone());
+            let firsts = few_of_each(trials.clone(), 1, basin);
             let near = firsts.iter().take(most);
             let near = near.filter(|own| noise.beyond(own, &firsts[0]) <= beyond);
             let next: Vec<Candidate> = near
                 .filter(|own| around.len() < REFINED_MOST && around.insert(drive(own)))
-                .flat_map(|own| self.with_more_and_less(own))
+                .flat_map(|own| self.beside(own))
                 .collect();
             if next.is_empty() {
                 return Ok(trials);
@@ -345,16 +350,36 @@ impl Question {
         }
     }
 
-    /// Drives with a little more and less over-provisioning: by a unit at least.
-    fn with_more_and_less(&self, own: &Trial) -> Vec<Candidate> {
+    /// Drives with a little more and less over-provisioning, of one series by a unit at least, and of several, with larger
+    /// and smaller units.
+    fn beside(&self, own: &Trial) -> Vec<Candidate> {
         let unit = f64::from(own.candidate.pages_per_block) / f64::from(self.pages);
-        let step = unit.max(OP_STEP.0 * own.op_ratio);
-        // What is asked for is rounded up to whole units.
-        let at = |step: f64| Candidate {
-            op_ratio: own.op_ratio + step - unit / 4.0,
-            ..own.candidate.clone()
+        let step = OP_STEP.0 * own.op_ratio;
+        let mut beside = if self.series.len() == 1 {
+            let step = unit.max(step);
+            // What is asked for is rounded up to whole units.
+            let at = |step: f64| Candidate {
+                op_ratio: own.op_ratio + step - unit / 4.0,
+                ..own.candidate.clone()
+            };
+            vec![at(step), at(-step)]
+        } else {
+            let at =
+                |step: f64| Candidate { op_ratio: own.op_ratio + step, ..own.candidate.clone() };
+            let all = [at(step), at(-step)].into_iter().chain(self.larger_and_smaller(&at(0.0)));
+            all.map(|other| self.in_whole_units(&other)).collect()
         };
-        [step, -step].map(at).into_iter().filter(|other| self.has_room(other)).collect()
+        beside.retain(|other| self.has_room(other));
+        beside
+    }
+
+    /// Drives with units a little larger and smaller, and as much spare flash beside their reserve.
+    pub(super) fn larger_and_smaller(&self, own: &Candidate) -> [Candidate; 2] {
+        let (least, most) = self.unit_pages;
+        let pages = f64::from(own.pages_per_block);
+        UNIT_STEP.map(|factor| {
+            self.with_units(own, ((pages * factor).round() as u32).clamp(least, most))
+        })
     }
 
     /// The best drive without a series that is left out, found with fewer steps: units in powers of two, and drives are
@@ -407,8 +432,9 @@ impl Question {
         self.likeliest_of_each((runner, &beginning), trials, threads)
     }
 
-    /// The likeliest of each FTL, the likeliest first. Of several series, some are mostly chance, and a drive of less chance seems
-    /// nearer than the right one if each runs once. So the nearest of each FTL are run with several seeds.
+    /// The likeliest of each FTL, and of each that collects ahead of need, the likeliest first. Of several series, some are
+    /// mostly chance, and a drive of less chance seems nearer than the right one if each runs once. So the nearest of each
+    /// FTL are run with several seeds.
     fn likeliest_of_each(
         &self,
         (runner, extent): (&Runner<'_>, &Extent<'_>),
@@ -431,11 +457,11 @@ impl Question {
         let noise = Noise::of(closely.iter().map(|(_, closely)| closely));
         closely.sort_by(|a, b| noise.likelier(&a.1, &b.1));
         let far = trials.into_iter().skip(near);
-        Ok(first_of_each(closely.into_iter().map(|(once, _)| once).chain(far).collect()))
+        Ok(first_of_each_kind(closely.into_iter().map(|(once, _)| once).chain(far).collect()))
     }
 
     /// The best of each FTL, best first, with the over-provisioning with which it writes as much as was measured in all of
-    /// the series; the best of them with gradual collection as well.
+    /// the series; the best of them with gradual collection as well, and of several series, beside those without.
     fn followed(
         &self,
         runner: &Runner<'_>,
@@ -662,6 +688,21 @@ impl Question {
         (ratio.log2().abs() > 0.25 && self.has_room(&other)).then_some(other)
     }
 
+    /// The candidate of several series with units of a few pages more or less, so that whole ones have the over-provisioning
+    /// that it asks for. Of one series it is rounded up to a unit, which changes more the larger units are.
+    pub(super) fn in_whole_units(&self, own: &Candidate) -> Candidate {
+        if self.series.len() == 1 {
+            return own.clone();
+        }
+        let (least, most) = self.unit_pages;
+        let flash = (1.0 + own.op_ratio) * f64::from(self.pages);
+        let units = (flash / f64::from(own.pages_per_block)).round().max(1.0);
+        let pages_per_block = ((flash / units).round() as u32).clamp(least, most);
+        // A little less, since units are rounded up.
+        let op_ratio = (units * f64::from(pages_per_block) - 0.25) / f64::from(self.pages) - 1.0;
+        Candidate { op_ratio, pages_per_block, ..own.clone() }
+    }
+
     /// A candidate with units of another size, and as much spare flash beside its reserve.
     pub(super) fn with_units(&self, own: &Candidate, pages: u32) -> Candidate {
         let more = (f64::from(pages) - f64::from(own.pages_per_block)) / f64::from(self.pages);
@@ -675,11 +716,15 @@ impl Walker {
     /// is throttled, with a little more and less of that, too.
     fn neighbours(&self, question: &Question) -> Vec<Candidate> {
         let own = &self.best.candidate;
-        let with_op = |factor: f64| Candidate { op_ratio: factor * own.op_ratio, ..own.clone() };
+        let with_op = |factor: f64| {
+            let op_ratio = factor * own.op_ratio;
+            question.in_whole_units(&Candidate { op_ratio, ..own.clone() })
+        };
         let (least, most) = question.unit_pages;
         let with_units = |doublings: f64| {
             let pages = f64::from(own.pages_per_block) * doublings.exp2();
-            question.with_units(own, (pages.round() as u32).clamp(least, most))
+            let pages = (pages.round() as u32).clamp(least, most);
+            question.in_whole_units(&question.with_units(own, pages))
         };
         let doublings = UNIT_STEPS * self.step;
         let mut neighbours = vec![
@@ -800,22 +845,43 @@ fn best_of_each(mut trials: Vec<Trial>, others: &[Trial]) -> Vec<Trial> {
     trials
 }
 
-/// The nearest few of each FTL, best first.
+/// The nearest few of each FTL, and of each that collects ahead of need, best first.
 fn nearest_of_each(mut trials: Vec<Trial>) -> Vec<Trial> {
     trials.sort_by(by_distance);
-    few_of_each(trials, NEAREST_OF_EACH)
+    few_of_each(trials, NEAREST_OF_EACH, kind)
 }
 
-/// The first of each FTL, in order.
-fn first_of_each(trials: Vec<Trial>) -> Vec<Trial> {
-    few_of_each(trials, 1)
+/// The FTL of a drive.
+fn ftl(trial: &Trial) -> String {
+    trial.candidate.ftl.clone()
 }
 
-/// The first of each FTL, no more than so many, in order.
-fn few_of_each(mut trials: Vec<Trial>, most: usize) -> Vec<Trial> {
-    let mut count: HashMap<String, usize> = HashMap::new();
+/// The FTL of a drive, and whether it collects ahead of need.
+fn kind(trial: &Trial) -> (String, bool) {
+    (ftl(trial), trial.candidate.gc != GcSchedule::Foreground.to_string())
+}
+
+/// The kind of a drive, and about how large its units are: the doublings of a page.
+fn basin(trial: &Trial) -> (String, bool, u32) {
+    let (ftl, ahead) = kind(trial);
+    (ftl, ahead, f64::from(trial.candidate.pages_per_block).log2().round() as u32)
+}
+
+/// The first of each FTL, and of each that collects ahead of need, in order. On the way to the nearest, one may be
+/// nearer that is not in the end.
+fn first_of_each_kind(trials: Vec<Trial>) -> Vec<Trial> {
+    few_of_each(trials, 1, kind)
+}
+
+/// The first of each kind, no more than so many, in order.
+fn few_of_each<K: Eq + Hash>(
+    mut trials: Vec<Trial>,
+    most: usize,
+    kind: impl Fn(&Trial) -> K,
+) -> Vec<Trial> {
+    let mut count: HashMap<K, usize> = HashMap::new();
     trials.retain(|trial| {
-        let own = count.entry(trial.candidate.ftl.clone()).or_default();
+        let own = count.entry(kind(trial)).or_default();
         *own += 1;
         *own <= most
     });
