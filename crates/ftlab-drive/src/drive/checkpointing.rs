@@ -168,7 +168,7 @@ fn write(access: &mut impl Access) -> io::Result<()> {
     }
     body.finish(&mut checkpoint)?;
     let syncer = access.with(|core| Arc::clone(core.media().syncer()));
-    // Pages that wait until their block may be overwritten are in their places by the second sync.
+    // Of pages that wait until their block may be overwritten, each sync frees those of one block at least.
     loop {
         access.with(Core::drain)?;
         syncer.sync_all()?;

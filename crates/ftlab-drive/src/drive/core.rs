@@ -184,10 +184,12 @@ impl Core {
         }
         self.media().begin_renewal(handle);
         let renewed = renew(&mut self.ftl, handle);
-        let drive = self.ftl.drive();
-        let streams = (0..drive.streams().len() as u8).map(StreamId);
-        let open: Vec<BlockId> = streams.filter_map(|stream| drive.open_block(stream)).collect();
-        self.media().write_closed(|block| open.contains(&block));
+        if renewed.is_ok() {
+            let drive = self.ftl.drive();
+            let streams = (0..drive.streams().len() as u8).map(StreamId);
+            let open: Vec<BlockId> = streams.filter_map(|own| drive.open_block(own)).collect();
+            self.media().write_closed(|block| open.contains(&block));
+        }
         self.complete(renewed)?;
         if let Some(observer) = &mut self.observer {
             observer.renew_handle(handle);

@@ -10,14 +10,14 @@ use super::drive::{Candidate, Closely, Trial};
 use super::noise::Noise;
 use super::question::Question;
 use super::runner::Runner;
-use super::search::{AGAIN, SEEDS_AGAIN, matched, schedules, try_each};
+use super::search::{AGAIN, SEEDS_AGAIN, is_as_large, matched, schedules, try_each};
 use crate::error::ExperimentsError;
 use ftlab_ftl::page::GcSchedule;
 use serde::Serialize;
 use std::collections::HashSet;
 
 /// Over-provisioning is looked at in these steps on either side of the best. A step is this share of it, times how far the
-/// best is off, within these limits; or a unit, if that is more.
+/// best is off, within these limits; or of one series a unit, if that is more.
 const STEPS: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
 const STEP: f64 = 0.4;
 const STEP_RMS: (f64, f64) = (0.01, 0.15);
@@ -259,7 +259,7 @@ impl Question {
             resized.map(|gc| Trial { candidate: scheduled(gc), ..best.clone() }).collect();
         let other = |first: &Trial, pages| {
             let other = self.with_units(&first.candidate, pages);
-            (pages != own.pages_per_block && self.has_room(&other)).then_some(other)
+            (!is_as_large(pages, own.pages_per_block) && self.has_room(&other)).then_some(other)
         };
         let as_it_is = vec![1.0; self.series.len()];
         let is_far = |other: &Trial, _: &Trial| noise.is_hopeless(other, best, &as_it_is);

@@ -9,7 +9,7 @@
 /// An interval has made up for another if it has this many times what those beside it have on average, give or take the
 /// tolerance. The P5520 has 1.91 to 2.03. A drive that collects several units at once may have 1.8.
 const TWICE: f64 = 2.0;
-const TOLERANCE: f64 = 0.05;
+const TOLERANCE: f64 = 0.065;
 
 /// How far those beside it may be apart, as a share of their mean.
 const ALIKE: f64 = 0.2;

@@ -525,11 +525,21 @@ impl<'a> Runner<'a> {
             ..series.base.clone()
         };
         experiment.drive.logical = Logical::Pages(u64::from(pages));
-        experiment.drive.physical = Physical::OverProvisioning(Share(candidate.op_ratio));
+        experiment.drive.physical = self.physical(candidate);
         experiment.drive.pages_per_block = Some(unit_pages);
         experiment.drive.reserve_blocks = candidate.reserve;
         experiment.drive.gc = candidate.gc.parse()?;
         Ok(experiment)
+    }
+
+    /// Over-provisioning; of several series, as many units as a drive of the size that was asked for has. Else those of a
+    /// smaller one, of fewer pages each, may be one more.
+    fn physical(&self, candidate: &Candidate) -> Physical {
+        if self.question.series.len() == 1 {
+            return Physical::OverProvisioning(Share(candidate.op_ratio));
+        }
+        let flash = (1.0 + candidate.op_ratio) * f64::from(self.question.pages);
+        Physical::Blocks((flash / f64::from(candidate.pages_per_block)).ceil() as u32)
     }
 
     /// Pages of a drive of about this size, and of its units: a drive of another size has as many units.

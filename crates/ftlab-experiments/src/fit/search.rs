@@ -90,12 +90,12 @@ const MATCHED_IN: usize = 4;
 const ROOM: f64 = 1.25;
 const ROOM_IN: usize = 3;
 
-/// FTLs whose over-provisioning is looked at more closely: those that are no further beyond the bounds than this, and no more
-/// than these. And that is done with no more drives.
-const REFINED: (f64, usize) = (6.0, 12);
-const REFINED_MOST: usize = 64;
+/// Drives that are looked at more closely: those that are no further beyond the bounds than this, and no more than these at a
+/// time, and in all. Of one series, and of several.
+const REFINED_OF_ONE: (f64, usize, usize) = (12.0, 8, 32);
+const REFINED: (f64, usize, usize) = (6.0, 12, 64);
 
-/// Larger and smaller units there.
+/// Units a little smaller and larger, as shares of their pages.
 const UNIT_STEP: [f64; 2] = [0.88, 1.14];
 
 /// The most that are run again if they are as good, and with how many seeds. The search runs those again that are no further
@@ -293,7 +293,7 @@ impl Question {
         if let Some(pages) = likeliest.map(|own| own.candidate.pages_per_block) {
             let tried = |own: &Candidate| {
                 let is_same = |other: &Candidate| {
-                    (&other.ftl, other.pages_per_block) == (&own.ftl, own.pages_per_block)
+                    other.ftl == own.ftl && is_as_large(other.pages_per_block, own.pages_per_block)
                 };
                 with_all.iter().any(is_same)
             };
@@ -304,7 +304,12 @@ impl Question {
         let mut trials = self.refined(runner, &whole, trials, threads)?;
         let noise = Noise::of(trials.iter());
         // Which is the first is worth more seeds.
-        let near = few_of_each(trials.clone(), AGAIN_OF_EACH, kind).into_iter();
+        let near = if self.series.len() == 1 {
+            few_of_each(trials.clone(), AGAIN_OF_EACH, ftl)
+        } else {
+            few_of_each(trials.clone(), AGAIN_OF_EACH, kind)
+        };
+        let near = near.into_iter();
         let near = near.filter(|own| noise.beyond(own, &trials[0]) <= AGAIN_BEYOND).take(AGAIN);
         let near: Vec<Candidate> = near.map(|own| own.candidate).collect();
         for again in try_each(runner, &whole, &near, SEEDS_AGAIN, threads)?.into_iter().flatten() {
@@ -328,7 +333,8 @@ impl Question {
         mut trials: Vec<Trial>,
         threads: usize,
     ) -> Result<Vec<Trial>, ExperimentsError> {
-        let (beyond, most) = REFINED;
+        let is_one = self.series.len() == 1;
+        let (beyond, at_once, most) = if is_one { REFINED_OF_ONE } else { REFINED };
         let mut around = HashSet::new();
         loop {
             let noise = Noise::of(trials.iter());
@@ -336,11 +342,15 @@ impl Question {
             // What was asked for may differ, and the drive not.
             let mut known = HashSet::new();
             trials.retain(|own| known.insert(drive(own)));
-            let firsts = few_of_each(trials.clone(), 1, basin);
-            let near = firsts.iter().take(most);
+            let firsts = if is_one {
+                few_of_each(trials.clone(), 1, ftl)
+            } else {
+                few_of_each(trials.clone(), 1, basin)
+            };
+            let near = firsts.iter().take(at_once);
             let near = near.filter(|own| noise.beyond(own, &firsts[0]) <= beyond);
             let next: Vec<Candidate> = near
-                .filter(|own| around.len() < REFINED_MOST && around.insert(drive(own)))
+                .filter(|own| around.len() < most && around.insert(drive(own)))
                 .flat_map(|own| self.beside(own))
                 .collect();
             if next.is_empty() {
@@ -419,7 +429,8 @@ impl Question {
         let ftls = best_of_each(trials.clone(), &[]);
         let other = |best: &Trial, pages| {
             let other = self.with_units(&best.candidate, pages);
-            (pages != best.candidate.pages_per_block && other.op_ratio > 0.0).then_some(other)
+            let is_other = !is_as_large(pages, best.candidate.pages_per_block);
+            (is_other && other.op_ratio > 0.0).then_some(other)
         };
         let firsts = &ftls[..near(&ftls, in_sizes)];
         let sized =
@@ -541,7 +552,7 @@ impl Question {
         let mut trials = matched(runner, &beginning, &starts, threads)?;
         let other = |best: &Trial, pages| {
             let other = self.with_units(&best.candidate, pages);
-            (pages != usual && other.op_ratio > 0.0).then_some(other)
+            (!is_as_large(pages, usual) && other.op_ratio > 0.0).then_some(other)
         };
         let firsts = trials.clone();
         trials.extend(self.matched_in_sizes(
@@ -561,7 +572,7 @@ impl Question {
         let mut sizes: Vec<u32> = Vec::new();
         for own in &likely {
             let pages = own.candidate.pages_per_block;
-            if sizes.len() < SIZES_MOST && !sizes.contains(&pages) {
+            if sizes.len() < SIZES_MOST && !sizes.iter().any(|own| is_as_large(*own, pages)) {
                 sizes.push(pages);
             }
         }
@@ -796,6 +807,11 @@ fn matched_closely(
     let found = matched(runner, extent, starts, threads)?;
     let found: Vec<Candidate> = found.into_iter().map(|trial| trial.candidate).collect();
     Ok(try_each(runner, extent, &found, SEEDS, threads)?.into_iter().flatten().collect())
+}
+
+/// Whether units of so many pages are as large, within 2%: they may have a few more or less, so that whole ones fit.
+pub(super) fn is_as_large(pages: u32, others: u32) -> bool {
+    (f64::from(pages) / f64::from(others)).ln().abs() < 0.02
 }
 
 /// What a drive is, whatever over-provisioning was asked for.
