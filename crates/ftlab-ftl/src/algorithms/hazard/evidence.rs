@@ -40,6 +40,8 @@ pub(super) struct Evidence {
     /// When the present part began, and how many host writes it takes.
     part_began: u64,
     part_writes: u64,
+    /// One by `part_writes`.
+    one_by_part_writes: f32,
     /// Stream of the drive -> the pages of its open block; as many as took pages so far. Within placement handles, each
     /// stream of ours is one for every set of open blocks.
     open: Vec<OpenPages>,
@@ -50,7 +52,7 @@ pub(super) struct Evidence {
 
 state!(
     Evidence { blocks, snapshots, lately, parts_over, part_began, open }
-    constant scale, shift, parts, part_writes, prior_pages, lately_prior_pages
+    constant scale, shift, parts, part_writes, one_by_part_writes, prior_pages, lately_prior_pages
 );
 
 /// What is kept of a block, in one place, since a host write asks for all of it.
@@ -81,13 +83,19 @@ pub(super) struct Observed {
     pub(super) age: f32,
     /// What was expected of their lifetimes when they were programmed there, in the geometric mean.
     pub(super) lifetime: f32,
-    /// Pages that are valid now, of those programmed.
+    /// Pages that are valid now; of an open block, those that are not programmed yet among them.
     pub(super) valid: f32,
-    /// How many were valid in the past, and how many host writes ago that was.
-    before: f32,
-    writes: f32,
-    /// What it lost in the last parts of epochs; none if it was sealed since they began.
-    lately: Option<Losses>,
+    /// What it lost lately; none if it is open, or was sealed since the older snapshot of parts of epochs.
+    lost: Option<Lost>,
+}
+
+/// What a block lost.
+#[derive(Debug, Clone, Copy)]
+struct Lost {
+    /// Since the older snapshot of epochs.
+    long: Losses,
+    /// Since that of parts.
+    lately: Losses,
 }
 
 /// Evidence of a rate, which is the first by the second.
@@ -132,12 +140,6 @@ impl Losses {
     fn known(pages: f32, lifetime: f32) -> Self {
         Self { pages, exposure: pages * lifetime }
     }
-
-    /// The inverse of the rate.
-    #[inline]
-    pub(super) fn lifetime(self) -> f32 {
-        self.exposure / self.pages
-    }
 }
 
 impl Add for Losses {
@@ -152,10 +154,12 @@ impl Add for Losses {
 impl OpenPages {
     const NONE: Self = Self { clocks: 0, steps: 0, count: 0, rewrite_step: 0, kept_until: 0 };
 
+    /// Mean age of the pages, at least 1.
     #[inline]
-    fn age(&self, drive: &DriveState) -> u64 {
-        let age = drive.write_clock() - self.clocks / u64::from(self.count.max(1));
-        age.max(1)
+    fn age(&self, drive: &DriveState) -> f32 {
+        let count = self.count.max(1);
+        let sum = drive.write_clock().wrapping_mul(count.into()).wrapping_sub(self.clocks);
+        (float(sum) / count as f32).max(1.0)
     }
 
     #[inline]
@@ -192,6 +196,7 @@ impl Evidence {
         let prior_pages = parameters.prior * f64::from(shape.pages_per_block);
         let lately_prior_pages = (prior_pages / f64::from(parts)).max(LATELY_PRIOR_PAGES_MIN);
         let part_writes = parameters.epoch * f64::from(shape.logical_pages) / f64::from(parts);
+        let part_writes = part_writes.round().max(1.0) as u64;
         Self {
             blocks: vec![BlockRecord::default(); shape.blocks as usize],
             scale,
@@ -201,7 +206,8 @@ impl Evidence {
             parts,
             parts_over: 0,
             part_began: 0,
-            part_writes: part_writes.round().max(1.0) as u64,
+            part_writes,
+            one_by_part_writes: 1.0 / float(part_writes),
             open: vec![OpenPages::NONE; streams],
             prior_pages: prior_pages as f32,
             lately_prior_pages: lately_prior_pages as f32,
@@ -217,7 +223,7 @@ impl Evidence {
     /// How much of the time between two snapshots has passed since the last one.
     #[inline]
     pub(super) fn part_share(&self, drive: &DriveState) -> f32 {
-        float(drive.write_clock() - self.part_began) / float(self.part_writes)
+        float(drive.write_clock() - self.part_began) * self.one_by_part_writes
     }
 
     /// A part of an epoch is over; true if it was the last. The valid pages of blocks are still to be taken down.
@@ -268,7 +274,7 @@ impl Evidence {
     #[inline]
     pub(super) fn age(&self, block: BlockId, drive: &DriveState) -> f32 {
         match drive.phase(block) {
-            Phase::Open => float(self.open_pages(block, drive).age(drive)),
+            Phase::Open => self.open_pages(block, drive).age(drive),
             _ => self.age_of_sealed(block, drive),
         }
     }
@@ -293,51 +299,41 @@ impl Evidence {
     #[inline]
     pub(super) fn of_sealed(&self, block: BlockId, drive: &DriveState) -> Observed {
         let record = &self.blocks[block.index()];
-        let age = record.age(drive);
-        let (valid, then) =
-            (drive.valid_pages(block), u32::from(record.valid_then[0]) << self.shift);
-        let has_grown = record.was_open && then < valid;
-        let since_written = record.is_new | has_grown;
-        let before = if since_written { drive.pages_per_block() } else { then };
-        let writes = if since_written { age.into() } else { self.writes_since_older(drive) };
+        let valid = drive.valid_pages(block);
+        let is_older = drive.sealed_at(block) <= self.lately[0].write_clock;
         Observed {
-            age: age as f32,
+            age: record.age(drive) as f32,
             lifetime: self.scale.lifetime(record.step),
             valid: valid as f32,
-            before: before as f32,
-            writes: float(writes),
-            lately: self.lost_lately(block, drive),
+            lost: is_older.then(|| self.lost(record, valid, drive)),
         }
     }
 
-    /// What a block that is not open lost since the older snapshot of parts.
-    fn lost_lately(&self, block: BlockId, drive: &DriveState) -> Option<Losses> {
-        let older = self.lately[0].write_clock;
-        if drive.sealed_at(block) > older {
-            return None;
+    /// What a block lost that has `valid` pages left.
+    #[inline]
+    fn lost(&self, record: &BlockRecord, valid: u32, drive: &DriveState) -> Lost {
+        let then = u32::from(record.valid_then[0]) << self.shift;
+        let has_grown = record.was_open && then < valid;
+        let (before, writes) = if record.is_new || has_grown {
+            (drive.pages_per_block(), record.age(drive).into())
+        } else {
+            (then, self.writes_since_older(drive))
+        };
+        let lately = u32::from(record.valid_lately[0]) << self.shift;
+        let since_lately = drive.write_clock() - self.lately[0].write_clock;
+        Lost {
+            long: Losses::new(before as f32, valid as f32, float(writes)),
+            lately: Losses::new(lately as f32, valid as f32, float(since_lately)),
         }
-        let then = u32::from(self.blocks[block.index()].valid_lately[0]) << self.shift;
-        let (valid, writes) = (drive.valid_pages(block), drive.write_clock() - older);
-        Some(Losses::new(then as f32, valid as f32, float(writes)))
     }
 
     fn of_open(&self, block: BlockId, drive: &DriveState) -> Observed {
-        let record = &self.blocks[block.index()];
         let open = self.open_pages(block, drive);
-        let age = open.age(drive);
-        let unprogrammed = drive.room(drive.frontier_of(block));
-        let (before, writes) = if record.is_new {
-            (drive.pages_per_block() - unprogrammed, age)
-        } else {
-            (u32::from(record.valid_then[0]) << self.shift, self.writes_since_older(drive))
-        };
         Observed {
-            age: float(age),
+            age: open.age(drive),
             lifetime: self.scale.lifetime(open.mean_step()),
-            valid: (drive.valid_pages(block) - unprogrammed) as f32,
-            before: before as f32,
-            writes: float(writes),
-            lately: None,
+            valid: drive.valid_pages(block) as f32,
+            lost: None,
         }
     }
 
@@ -357,13 +353,15 @@ impl Evidence {
     /// is lost yet, since the pages that go first say little of those that stay.
     #[inline]
     pub(super) fn losses_of(&self, observed: &Observed, expected: f32) -> Losses {
-        let Observed { valid, before, writes, lately, .. } = *observed;
-        let long =
-            || Losses::new(before, valid, writes) + Losses::known(self.prior_pages, expected);
         let prior = self.lately_prior_pages;
-        match lately {
-            None => Losses::known(prior, expected),
-            Some(lost) => lost + Losses::known(prior, long().lifetime()),
+        let Some(Lost { long, lately }) = observed.lost else {
+            return Losses::known(prior, expected);
+        };
+        let long = long + Losses::known(self.prior_pages, expected);
+        // As lately + Losses::known(prior, long.exposure / long.pages), but for a division.
+        Losses {
+            pages: (lately.pages + prior) * long.pages,
+            exposure: lately.exposure * long.pages + prior * long.exposure,
         }
     }
 
@@ -464,6 +462,7 @@ fn float(writes: u64) -> f32 {
 }
 
 /// Valid pages among those that have been programmed.
+#[inline]
 fn programmed_valid_pages(block: BlockId, drive: &DriveState) -> u32 {
     match drive.phase(block) {
         Phase::Open => {

@@ -35,10 +35,10 @@ const SPARE_BLOCKS_ENOUGH: u32 = 64;
 const WAITING: usize = 256;
 
 /// What is left of a count after an epoch.
-const DECAY: f32 = 0.97;
+const DECAY: f32 = 0.985;
 
 /// Epochs in which ghosts take what the host writes: four drive writes, if an epoch is as by default.
-const AWAKE: u64 = 128;
+const AWAKE: u64 = 256;
 
 /// Epochs from one time when they do to the next.
 const CYCLE: u64 = 4 * AWAKE;

@@ -32,7 +32,7 @@ const PRIOR_PAGES: f64 = 10.0;
 /// The most that a page counts as having lived, in lifetimes as expected.
 const TIMES_MAX: f32 = 8.0;
 
-/// One page in 2^`SAMPLE_BITS` tells how regular lives are.
+/// One page in 2^`SAMPLE_BITS` tells how long pages live, and how regular lives are.
 const SAMPLE_BITS: u32 = 3;
 
 #[derive(Debug, Clone, Copy)]
@@ -102,9 +102,15 @@ pub(super) struct Pages {
     regularity: Regularity,
     /// By how much the lifetimes of written pages are multiplied, and those of moved ones divided, when they are placed.
     factor: f32,
+    /// One by `factor`, which takes less time to multiply by than a division.
+    one_by_factor: f32,
 }
 
-state!(Pages { known, written, moved, regularity, factor } constant scale, first_written);
+state!(
+    Pages { known, written, moved, regularity, factor }
+    constant scale, first_written, one_by_factor
+    then invert_factor
+);
 
 impl Pages {
     pub(super) fn new(scale: Scale, shape: DriveShape) -> Self {
@@ -117,6 +123,7 @@ impl Pages {
             moved: Lives::default(),
             regularity: Regularity::default(),
             factor: 1.0,
+            one_by_factor: 1.0,
         }
     }
 
@@ -149,7 +156,7 @@ impl Pages {
         let lifetime = lifetime + age * ONE_BY[lives - 1];
         let fine_step = self.scale.fine_step_of(lifetime);
         self.known[lpn.index()] = Known { fine_step, lives, was_moved: true }.pack();
-        self.scale.step_of(lifetime / self.factor)
+        self.scale.step_of(lifetime * self.one_by_factor)
     }
 
     /// A page leaves the place where it has lived for `age`, since the host rewrites it or it is moved: the lives that its
@@ -158,14 +165,24 @@ impl Pages {
     fn end_stay(&mut self, lpn: Lpn, age: f32, has_ended: bool) -> (usize, f32) {
         let Known { fine_step, lives, was_moved } = Known::unpack(self.known[lpn.index()]);
         let lifetime = self.scale.lifetime_of_fine(fine_step);
-        let kind = if was_moved { &mut self.moved } else { &mut self.written };
-        let times = age / lifetime;
-        kind.times += f64::from(times.min(TIMES_MAX));
-        kind.ended += if has_ended { 1.0 } else { 0.0 };
-        if lives > 1 && !was_moved && is_sampled(lpn) {
-            self.regularity.add(times, has_ended);
+        if is_sampled(lpn) {
+            self.count_stay(age / lifetime, was_moved, lives, has_ended);
         }
         (lives, lifetime)
+    }
+
+    /// A page of the sample was for `times` as long as expected where it was.
+    fn count_stay(&mut self, times: f32, was_moved: bool, lives: usize, has_ended: bool) {
+        let kind = if was_moved { &mut self.moved } else { &mut self.written };
+        kind.times += f64::from(times.min(TIMES_MAX));
+        kind.ended += if has_ended { 1.0 } else { 0.0 };
+        if lives > 1 && !was_moved {
+            self.regularity.add(times, has_ended);
+        }
+    }
+
+    fn invert_factor(&mut self) {
+        self.one_by_factor = 1.0 / self.factor;
     }
 
     /// Whether pages die on time, rather than at random.
@@ -176,6 +193,7 @@ impl Pages {
     /// An epoch has passed: brings both kinds to one scale.
     pub(super) fn on_epoch(&mut self) {
         self.factor = (self.written.mean() / self.moved.mean()).sqrt() as f32;
+        self.invert_factor();
         self.written.decay();
         self.moved.decay();
         self.regularity.decay(DECAY);
@@ -191,7 +209,7 @@ impl Pages {
     }
 }
 
-/// Whether a page tells how regular lives are, drawn by multiplicative hashing.
+/// Whether a page tells how long pages live, drawn by multiplicative hashing.
 #[inline]
 fn is_sampled(lpn: Lpn) -> bool {
     lpn.0.wrapping_mul(0x9E37_79B1) >> (u32::BITS - SAMPLE_BITS) == 0

@@ -96,9 +96,9 @@ ftlab_spec::parameters! {
     pub struct HazardParameters {
         /// Streams beside that of first writes, at most; 0: 6, or as many as the spare blocks allow.
         rungs: u32 = 0, "rungs" in 0..=RUNGS_MAX as u32, from "ours";
-        /// Host writes between two snapshots of the valid pages, per logical page; there are seven more between them.
-        epoch: f64 = 0.031_25, "epoch" in 0.000_1..=1.0, from "ours";
-        /// Pages of prior evidence, per page of a block; an eighth for what is lost lately.
+        /// Host writes between two snapshots of the valid pages, per logical page; there are three more between them.
+        epoch: f64 = 0.015_625, "epoch" in 0.000_1..=1.0, from "ours";
+        /// Pages of prior evidence, per page of a block; a quarter for what is lost lately.
         prior: f64 = 0.05, "prior" in 0.000_1..=10.0, from "ours";
         /// Pages of a sequential run that share what their blocks let expect, at most; 0: all.
         run: u32 = 0, "run" in 0..=u32::MAX, from "ours";

@@ -11,8 +11,8 @@
 //! T is the lifetime in host writes that was expected of the pages of a block, in the geometric mean, and a
 //! their mean age. The block has the prior hazard rate h = 1 / (T + 2 a). What it lost since the older of
 //! two snapshots makes the posterior h_b = (lost + c) / (exposure + c / h), c = B / 20 pages. There are snapshots each
-//! eighth of an epoch too, and what a block lost since the older of two of these, l in an exposure of e, makes its rate
-//! (l + c') / (e + c' / h_b), c' being c / 8. That of a block sealed since is h: the pages that it loses first say little
+//! quarter of an epoch too, and what a block lost since the older of two of these, l in an exposure of e, makes its rate
+//! (l + c') / (e + c' / h_b), c' being c / 4. That of a block sealed since is h: the pages that it loses first say little
 //! of those that stay. The victim has the highest (1 - u)^2 / (u rate). Lifetimes are divided among the streams such that what
 //! separation saves, less what open blocks cost, is greatest: see `sharing.rs`.
 //!
@@ -75,7 +75,7 @@
 //!
 //! # Parameters
 //! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, or two fewer than there are spare
-//! blocks; `epoch` is the share of the logical pages that is written between snapshots, and an eighth of it between the
+//! blocks; `epoch` is the share of the logical pages that is written between snapshots, and a quarter of it between the
 //! others; `prior` is c per page of a block, where c' is half a page at least; `merge` is the weight of what open blocks cost when lifetimes are divided among streams;
 //! `pages=off` keeps nothing of single pages; `rule` is what tells how long pages will live, and `best` leaves it to the
 //! ghosts; `run` is how many pages of a run count, at most: 0 is no limit. `estimates=fresh` scores all blocks for every victim, and estimates a block for every page
@@ -116,7 +116,7 @@ const CANDIDATES: usize = 64;
 const ROUNDS: usize = 8;
 
 /// Parts of an epoch, each with a snapshot.
-const PARTS: u32 = 8;
+const PARTS: u32 = 4;
 
 /// Parts of a ghost's epoch: fewer than those of the drive, since scoring all blocks again is most of its work.
 const PARTS_OF_GHOSTS: u32 = 1;
@@ -225,7 +225,7 @@ impl PolicyEntry for Hazard {
     const NAME: &'static str = "hazard";
     const SUMMARY: &'static str = "lifetimes of pages from their past, rates of blocks from what they lost lately; least decline first";
     const SOURCE: &'static str = "ours";
-    const DECISIONS: u32 = 6;
+    const DECISIONS: u32 = 7;
 
     fn fit(parameters: &mut HazardParameters, context: &FitContext) -> Result<(), SpecError> {
         if parameters.pages == KnownPages::Off && parameters.rule == RuleChoice::Pages {
@@ -300,12 +300,13 @@ impl Hazard {
         if drive.phase(block) != Phase::Sealed || self.victim == Some(block) {
             return 0.0;
         }
+        let one_by_growth = 1.0 / (1.0 + self.evidence.part_share(drive));
         let estimate = self.estimate_sealed(block, drive);
         if self.keeps_steps() {
             self.evidence.set_rewrite_step(block, self.scale.step_of(estimate.rewritten()));
         }
         let score = estimate.score(drive);
-        self.board.set(block, score / (1.0 + self.evidence.part_share(drive)));
+        self.board.set(block, score * one_by_growth);
         score
     }
 
@@ -511,10 +512,11 @@ impl Policy for Hazard {
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
     fn place_relocation(&mut self, page: Relocation, drive: &DriveState) -> StreamId {
-        let known = self
-            .pages
-            .as_mut()
-            .map(|pages| pages.moved(page.lpn, self.evidence.age_of_sealed(page.victim, drive)));
+        let mut known = None;
+        if let Some(pages) = &mut self.pages {
+            let age = self.evidence.age_of_sealed(page.victim, drive);
+            known = Some(pages.moved(page.lpn, age));
+        }
         let (stream, on_drive, step) = match known {
             Some(step) if self.rule != Rule::Moves => {
                 self.victim = Some(page.victim);
