@@ -25,7 +25,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   ftlab tune 2r++ trace.parquet --fill sequential --metadata-budget 4B/page
   ftlab tune sepbit zipf:theta=0.9 --logical 1GiB --fill random --trials 200 --validate zipf:theta=0.9
-  ftlab tune hazard trace.parquet --fix estimates=kept --space epoch=0.01..0.5 --out hazard-trace
+  ftlab tune hazard trace.parquet --fix estimates=kept --space epoch=0.004..0.25 --out hazard-trace
   ftlab tune 2r-fifo trace.parquet --space 'fallback=raise|greedy' --writes 1M --validate rest")]
 #[allow(dead_code, reason = "checked here, and handed on as they were typed")]
 pub(crate) struct TuneArgs {

@@ -85,7 +85,7 @@ pub(super) struct Observed {
     pub(super) lifetime: f32,
     /// Pages that are valid now; of an open block, those that are not programmed yet among them.
     pub(super) valid: f32,
-    /// What it lost lately; none if it is open, or was sealed since the older snapshot of parts of epochs.
+    /// What it lost; none if it is open, or was sealed since the older snapshot of parts of epochs.
     lost: Option<Lost>,
 }
 
@@ -350,7 +350,7 @@ impl Evidence {
     /// Pages lost since the older snapshot, and the page-writes through which pages lived meanwhile, `expected`
     /// being the inverse of the rate that the lifetime expected of them and their age let expect. The rate
     /// that follows is in turn what is expected of what was lost lately; of blocks sealed since nothing
-    /// is lost yet, since the pages that go first say little of those that stay.
+    /// is lost yet, since the pages that go first say little of those that stay. What counts is the ratio of both.
     #[inline]
     pub(super) fn losses_of(&self, observed: &Observed, expected: f32) -> Losses {
         let prior = self.lately_prior_pages;

@@ -6,9 +6,9 @@
 //! (n T + a) / (n + 1) = (n M + A + a) / (n + 1) is the mean over one life more of a page that is rewritten at age a, moves
 //! included, and one number does for both M and A.
 //!
-//! Pages that the host wrote and pages that were moved may live longer or shorter than that. It is counted how long
-//! those of each kind did, by what was expected, and lifetimes of the two kinds are brought to one scale before they are
-//! placed. Of a sample of pages that the host wrote it is counted as well how regular their lives are.
+//! Pages that the host wrote and pages that were moved may live longer or shorter than that. Of a sample of
+//! pages it is counted how long those of each kind did, by what was expected, and lifetimes of the two kinds are brought
+//! to one scale before they are placed. Of those that the host wrote it is counted as well how regular their lives are.
 
 use crate::algorithms::hazard::lifetimes::{FINE_STEP_BITS, Scale};
 use crate::algorithms::hazard::regularity::Regularity;
@@ -48,7 +48,7 @@ struct Known {
 /// How long pages of one kind lived, lately.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lives {
-    /// Sum of how long they were where they were, by what was expected. An epoch of a large drive has more than `f32` counts.
+    /// Sum of how long they were where they were, by what was expected. On a large drive that is more than `f32` counts.
     times: f64,
     /// How many of them the host rewrote.
     ended: f64,
