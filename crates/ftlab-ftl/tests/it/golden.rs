@@ -158,30 +158,39 @@ fn every_ftl_counts_what_the_reference_model_counted() {
 }
 
 /// `hazard` amplifies at most 1% more than it did as first designed, with eight rungs at fixed lifetimes, no
-/// common rate, and runs of four pages.
+/// common rate, and runs of four pages; at most 2% where ghosts choose the rule, since on S90 they take that of blocks for
+/// a while.
 #[test]
 fn hazard_amplifies_hardly_more_than_as_first_designed() {
     let Some(folder) = golden_folder() else { return };
     let designed = [5.0560, 3.2071, 2.0464, 2.3053, 1.2711];
     for ((sequence, warmup), designed) in SEQUENCES.into_iter().zip(designed) {
         let pages = read_pages(&folder.join(format!("{sequence}.u32.zst")));
-        let waf = counters("hazard", &pages, warmup).waf().unwrap();
-        println!("{sequence}: {waf:.4}, designed {designed}");
-        assert!(waf < 1.01 * designed, "{sequence}: {waf:.4}, not {designed}");
+        for (ftl, most) in [("hazard:rule=pages", 1.01), ("hazard", 1.02)] {
+            let waf = counters(ftl, &pages, warmup).waf().unwrap();
+            println!("{sequence}: {ftl} {waf:.4}, designed {designed}");
+            assert!(waf < most * designed, "{sequence}: {ftl} {waf:.4}, not {designed}");
+        }
     }
 }
 
 /// Keeping scores, and comparing few blocks by their present ones, costs at most one and a half percent of
-/// what amplification adds; where the two choose differently, what follows is chance.
+/// what amplification adds; where the two choose differently, what follows is chance. By one rule, since what ghosts
+/// choose is more of it.
 #[test]
 fn hazard_chooses_almost_as_well_as_a_scan_of_all_blocks() {
     let Some(folder) = golden_folder() else { return };
     for (sequence, warmup) in SEQUENCES {
         let pages = read_pages(&folder.join(format!("{sequence}.u32.zst")));
-        let waf = |ftl| counters(ftl, &pages, warmup).waf().unwrap();
-        let [kept, fresh] = ["hazard", "hazard:estimates=fresh"].map(waf);
-        println!("{sequence}: kept {kept:.4}, fresh {fresh:.4}");
-        assert!(kept - 1.0 < 1.015 * (fresh - 1.0), "{sequence}: {kept:.4}, fresh {fresh:.4}");
+        for rule in ["pages", "blocks", "moves"] {
+            let waf = |estimates| {
+                let ftl = format!("hazard:rule={rule},estimates={estimates}");
+                counters(&ftl, &pages, warmup).waf().unwrap()
+            };
+            let [kept, fresh] = ["kept", "fresh"].map(waf);
+            println!("{sequence}: {rule}: kept {kept:.4}, fresh {fresh:.4}");
+            assert!(kept - 1.0 < 1.015 * (fresh - 1.0), "{sequence}: {kept:.4}, fresh {fresh:.4}");
+        }
     }
 }
 
