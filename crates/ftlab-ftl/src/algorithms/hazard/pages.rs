@@ -141,42 +141,42 @@ impl Pages {
     /// The host rewrites a page that has lived for `age` where it was: the step of a place for it.
     #[inline]
     pub(super) fn rewritten(&mut self, lpn: Lpn, age: f32) -> u8 {
-        let (lives, lifetime) = self.end_stay(lpn, age, true);
-        let lifetime = (lives as f32 * lifetime + age) * ONE_BY[lives];
-        let lives = (lives + 1).min(LIVES_MAX);
+        let packed = &mut self.known[lpn.index()];
+        let known = Known::unpack(*packed);
+        let (lives, expected) = (known.lives, self.scale.lifetime_of_fine(known.fine_step));
+        let lifetime = (lives as f32 * expected + age) * ONE_BY[lives];
         let fine_step = self.scale.fine_step_of(lifetime);
-        self.known[lpn.index()] = Known { fine_step, lives, was_moved: false }.pack();
+        *packed = Known { fine_step, lives: (lives + 1).min(LIVES_MAX), was_moved: false }.pack();
+        if is_sampled(lpn) {
+            self.count_stay(known, age / expected, true);
+        }
         self.scale.step_of(lifetime * self.factor)
     }
 
     /// A page is moved that has lived for `age` where it was: the step of a place for it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for each page")]
+    #[inline(always)]
     pub(super) fn moved(&mut self, lpn: Lpn, age: f32) -> u8 {
-        let (lives, lifetime) = self.end_stay(lpn, age, false);
-        let lifetime = lifetime + age * ONE_BY[lives - 1];
+        let packed = &mut self.known[lpn.index()];
+        let known = Known::unpack(*packed);
+        let expected = self.scale.lifetime_of_fine(known.fine_step);
+        let lifetime = expected + age * ONE_BY[known.lives - 1];
         let fine_step = self.scale.fine_step_of(lifetime);
-        self.known[lpn.index()] = Known { fine_step, lives, was_moved: true }.pack();
+        *packed = Known { fine_step, was_moved: true, ..known }.pack();
+        if is_sampled(lpn) {
+            self.count_stay(known, age / expected, false);
+        }
         self.scale.step_of(lifetime * self.one_by_factor)
     }
 
-    /// A page leaves the place where it has lived for `age`, since the host rewrites it or it is moved: the lives that its
-    /// lifetime rests on, and the lifetime that was expected of it there.
-    #[inline]
-    fn end_stay(&mut self, lpn: Lpn, age: f32, has_ended: bool) -> (usize, f32) {
-        let Known { fine_step, lives, was_moved } = Known::unpack(self.known[lpn.index()]);
-        let lifetime = self.scale.lifetime_of_fine(fine_step);
-        if is_sampled(lpn) {
-            self.count_stay(age / lifetime, was_moved, lives, has_ended);
-        }
-        (lives, lifetime)
-    }
-
-    /// A page of the sample was for `times` as long as expected where it was.
-    fn count_stay(&mut self, times: f32, was_moved: bool, lives: usize, has_ended: bool) {
-        let kind = if was_moved { &mut self.moved } else { &mut self.written };
+    /// A page of the sample, of which this was known, was for `times` as long as expected where it was. It left that place
+    /// since its life `has_ended`, or since it was moved.
+    #[inline(never)]
+    fn count_stay(&mut self, known: Known, times: f32, has_ended: bool) {
+        let kind = if known.was_moved { &mut self.moved } else { &mut self.written };
         kind.times += f64::from(times.min(TIMES_MAX));
         kind.ended += if has_ended { 1.0 } else { 0.0 };
-        if lives > 1 && !was_moved {
+        if known.lives > 1 && !known.was_moved {
             self.regularity.add(times, has_ended);
         }
     }
