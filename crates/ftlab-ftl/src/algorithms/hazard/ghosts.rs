@@ -5,6 +5,9 @@
 //! sample of the pages, that takes the host's writes and trims of these. At the end of every epoch the drive takes the
 //! rule whose ghost has moved the fewest pages lately.
 //!
+//! A page that takes a good part of all writes, such as the superblock of a journal, would be in the sample or not, and
+//! either would be wrong. Of the hottest pages a ghost takes some of the writes instead, as many as it takes of all pages.
+//!
 //! Ghosts take time, and a choice that was learned once mostly stays. So they rest for three quarters of it. Rests are
 //! long and few, since what ghosts missed in one looks to them like lives that end too soon.
 //!
@@ -105,12 +108,24 @@ impl Sample {
         (is_chosen && neighbours < self.pages).then_some(Lpn(neighbours))
     }
 
+    /// The ghosts' page for a write of one of the hottest pages, if this write is sampled: one of 2^`bits` is.
+    #[inline(never)]
+    fn page_of_write(self, lpn: Lpn, write_clock: u64) -> Option<Lpn> {
+        let neighbours = lpn.0 >> self.bits;
+        let is_chosen = self.drawn(write_clock as u32) == 0;
+        (is_chosen && neighbours < self.pages).then_some(Lpn(neighbours))
+    }
+
     /// The page that is sampled of these neighbours.
     #[inline]
     fn chosen_of(self, neighbours: u32) -> Lpn {
-        // Drawn by multiplicative hashing.
-        let chosen = neighbours.wrapping_mul(0x9E37_79B1) >> (u32::BITS - self.bits);
-        Lpn(neighbours << self.bits | chosen)
+        Lpn(neighbours << self.bits | self.drawn(neighbours))
+    }
+
+    /// A number below 2^`bits`, drawn by multiplicative hashing. Which pages are counted is drawn by another factor.
+    #[inline]
+    fn drawn(self, seed: u32) -> u32 {
+        seed.wrapping_mul(0x85EB_CA6B) >> (u32::BITS - self.bits)
     }
 
     /// A drive for the sample with as much over-provisioning. It has as many blocks, unless these are too small, or more
@@ -188,12 +203,24 @@ impl<P: Hinted> Ghosts<P> {
         Some(Self { sample, by_rule, waiting, epochs: 0 })
     }
 
-    /// The host writes a page.
+    /// The host writes a page to `drive`. Whether it `is_hottest` is asked if they take what the host does.
     #[inline]
-    pub(super) fn on_write(&mut self, lpn: Lpn) {
-        if self.are_awake()
-            && let Some(page) = self.sample.page_of(lpn)
-        {
+    pub(super) fn on_write(
+        &mut self,
+        lpn: Lpn,
+        is_hottest: impl FnOnce() -> bool,
+        drive: &DriveState,
+    ) {
+        if !self.are_awake() {
+            return;
+        }
+        let sample = self.sample;
+        let page = if is_hottest() {
+            sample.page_of_write(lpn, drive.write_clock())
+        } else {
+            sample.page_of(lpn)
+        };
+        if let Some(page) = page {
             self.add(page);
         }
     }
@@ -342,6 +369,17 @@ mod tests {
     }
 
     #[test]
+    fn of_the_hottest_pages_a_sample_has_as_many_writes_as_of_all() {
+        let sample = Sample::new(262_144).unwrap();
+        for lpn in [Lpn(0), Lpn(65_536), Lpn(262_143)] {
+            let taken = (0..16_000).filter_map(|clock| sample.page_of_write(lpn, clock));
+            let taken: Vec<_> = taken.collect();
+            assert!(taken.len().abs_diff(1000) < 50, "{} of {lpn}", taken.len());
+            assert!(taken.iter().all(|page| page.0 == lpn.0 / 16));
+        }
+    }
+
+    #[test]
     fn a_ghost_has_the_shape_of_the_drive() {
         let sample = Sample::new(SHAPE.logical_pages).unwrap();
         let small = sample.shape(SHAPE);
@@ -376,7 +414,7 @@ mod tests {
         let drive = drive();
         for epoch in 0..2 * CYCLE {
             let written = ghosts.by_rule[0].ftl.counters().host_writes;
-            (0..16).for_each(|page| ghosts.on_write(Lpn(page)));
+            (0..16).for_each(|page| ghosts.on_write(Lpn(page), || false, drive.drive()));
             for (ghost, moved) in ghosts.by_rule.iter_mut().zip([500.0, 400.0, 450.0]) {
                 (ghost.moved, ghost.written) = (moved, 1000.0);
             }
@@ -398,7 +436,7 @@ mod tests {
         let mut ghosts = Hazard::ghosts(&HazardParameters::default(), SHAPE).unwrap();
         let (mut drive, sample) = (drive(), ghosts.sample);
         let first = |page: u32| sample.chosen_of(page);
-        (0..40).for_each(|page| ghosts.on_write(first(page)));
+        (0..40).for_each(|page| ghosts.on_write(first(page), || false, drive.drive()));
         ghosts.epochs = CYCLE - 1;
         // 20 to 39 were trimmed in the rest, 40 to 59 written for the first time.
         for page in (0..20).chain(40..60) {

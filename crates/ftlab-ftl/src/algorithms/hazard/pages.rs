@@ -132,6 +132,13 @@ impl Pages {
         memory::prefetch(&self.known, lpn.index());
     }
 
+    /// Whether the lifetime expected of a page is at the lower end of the scale. It is 0 of a page that was never written.
+    #[inline]
+    pub(super) fn is_hottest(&self, lpn: Lpn) -> bool {
+        let packed = self.known[lpn.index()];
+        packed != 0 && Known::unpack(packed).fine_step == 0
+    }
+
     /// The host writes a page that holds nothing.
     #[inline]
     pub(super) fn first_written(&mut self, lpn: Lpn) {

@@ -118,8 +118,9 @@ const ROUNDS: usize = 8;
 /// Parts of an epoch, each with a snapshot.
 const PARTS: u32 = 4;
 
-/// Parts of a ghost's epoch: fewer than those of the drive, since scoring all blocks again is most of its work.
-const PARTS_OF_GHOSTS: u32 = 1;
+/// Parts of a ghost's epoch: fewer than those of the drive, since scoring all blocks again is most of its work. With one,
+/// rules that go by the losses of blocks look worse than they are.
+const PARTS_OF_GHOSTS: u32 = 2;
 
 /// Rungs, and what is known of every block.
 pub struct Hazard {
@@ -225,7 +226,7 @@ impl PolicyEntry for Hazard {
     const NAME: &'static str = "hazard";
     const SUMMARY: &'static str = "lifetimes of pages from their past, rates of blocks from what they lost lately; least decline first";
     const SOURCE: &'static str = "ours";
-    const DECISIONS: u32 = 7;
+    const DECISIONS: u32 = 8;
 
     fn fit(parameters: &mut HazardParameters, context: &FitContext) -> Result<(), SpecError> {
         if parameters.pages == KnownPages::Off && parameters.rule == RuleChoice::Pages {
@@ -493,7 +494,9 @@ impl Policy for Hazard {
             self.take_snapshot(drive);
         }
         if let Some(ghosts) = &mut self.ghosts {
-            ghosts.on_write(write.lpn);
+            let is_hottest =
+                || self.pages.as_ref().is_some_and(|pages| pages.is_hottest(write.lpn));
+            ghosts.on_write(write.lpn, is_hottest, drive);
         }
         let (set, first) = self.open_set(write.set, drive);
         let (stream, step) = match drive.flash_page(write.lpn) {
