@@ -5,8 +5,10 @@
 //! sample of the pages, that takes the host's writes and trims of these. At the end of every epoch the drive takes the
 //! rule whose ghost has moved the fewest pages lately.
 //!
-//! A page that takes a good part of all writes, such as the superblock of a journal, would be in the sample or not, and
-//! either would be wrong. Of the hottest pages a ghost takes some of the writes instead, as many as it takes of all pages.
+//! A page that takes a good part of all writes, such as the superblock of a journal, is either in the sample, and counts
+//! too much, or it is not, and does not count at all. So of pages whose expected lifetime is at the lower end of the scale,
+//! a 1,024th of all pages, a ghost takes one write in so many. There is one such page in 1,024 at most, of the drive as of
+//! the ghost, so that as many of the ghost's pages stand for all of them.
 //!
 //! Ghosts take time, and a choice that was learned once mostly stays. So they rest for three quarters of it. Rests are
 //! long and few, since what ghosts missed in one looks to them like lives that end too soon.
@@ -14,6 +16,7 @@
 //! Caches have had ghosts for long, and chosen by sets that duel (Qureshi et al., ISCA 2007). Sets of a drive cannot
 //! duel, since its pages share blocks.
 
+use crate::algorithms::hazard::lifetimes::OCTAVES_BELOW;
 use crate::algorithms::hazard::parameters::Rule;
 use crate::page::entry::{DriveShape, Hinted};
 use crate::page::policy::SampleBytes;
@@ -108,12 +111,13 @@ impl Sample {
         (is_chosen && neighbours < self.pages).then_some(Lpn(neighbours))
     }
 
-    /// The ghosts' page for a write of one of the hottest pages, if this write is sampled: one of 2^`bits` is.
+    /// The ghosts' page for a write of one of the hottest pages, if this write is sampled: one of 2^`bits` is. Sampled pages
+    /// may have the same. Of trims, those of sampled pages alone count.
     #[inline(never)]
     fn page_of_write(self, lpn: Lpn, write_clock: u64) -> Option<Lpn> {
-        let neighbours = lpn.0 >> self.bits;
-        let is_chosen = self.drawn(write_clock as u32) == 0;
-        (is_chosen && neighbours < self.pages).then_some(Lpn(neighbours))
+        let hottest = u64::from(self.pages >> OCTAVES_BELOW);
+        let page = (u64::from(lpn.0.wrapping_mul(0x9E37_79B1)) * hottest) >> u32::BITS;
+        (self.drawn(write_clock as u32) == 0).then_some(Lpn(page as u32))
     }
 
     /// The page that is sampled of these neighbours.
@@ -203,7 +207,7 @@ impl<P: Hinted> Ghosts<P> {
         Some(Self { sample, by_rule, waiting, epochs: 0 })
     }
 
-    /// The host writes a page to `drive`. Whether it `is_hottest` is asked if they take what the host does.
+    /// The host writes a page to `drive`. Whether it `is_hottest` is asked only while they take what the host does.
     #[inline]
     pub(super) fn on_write(
         &mut self,
@@ -370,13 +374,32 @@ mod tests {
 
     #[test]
     fn of_the_hottest_pages_a_sample_has_as_many_writes_as_of_all() {
-        let sample = Sample::new(262_144).unwrap();
-        for lpn in [Lpn(0), Lpn(65_536), Lpn(262_143)] {
-            let taken = (0..16_000).filter_map(|clock| sample.page_of_write(lpn, clock));
-            let taken: Vec<_> = taken.collect();
-            assert!(taken.len().abs_diff(1000) < 50, "{} of {lpn}", taken.len());
-            assert!(taken.iter().all(|page| page.0 == lpn.0 / 16));
+        for (logical_pages, hottest) in [(65_536, 8), (262_144, 16), (1 << 28, 16)] {
+            let sample = Sample::new(logical_pages).unwrap();
+            let pages = (0..1000).filter_map(|lpn| sample.page_of_write(Lpn(lpn), 0));
+            let pages: std::collections::BTreeSet<_> = pages.collect();
+            assert_eq!(pages, (0..hottest).map(Lpn).collect());
+            let taken = (0..1000 << sample.bits)
+                .filter_map(|clock| sample.page_of_write(Lpn(7), clock))
+                .collect::<Vec<_>>();
+            assert!(taken.len().abs_diff(1000) < 50, "{} of {logical_pages}", taken.len());
+            assert!(taken.iter().all(|page| *page == taken[0]), "one page has one");
         }
+    }
+
+    #[test]
+    fn ghosts_take_a_part_of_the_writes_of_a_page_that_is_hot() {
+        let drive = drive();
+        let sample = Sample::new(SHAPE.logical_pages).unwrap();
+        let not_sampled = Lpn(sample.chosen_of(5).0 ^ 1);
+        let taken = |is_hottest: bool| {
+            let mut ghosts = Hazard::ghosts(&HazardParameters::default(), SHAPE).unwrap();
+            ghosts.on_write(not_sampled, || is_hottest, drive.drive());
+            ghosts.waiting.len()
+        };
+        // The first host write is one of those that are taken.
+        assert_eq!((drive.drive().write_clock(), sample.drawn(0)), (0, 0));
+        assert_eq!([false, true].map(taken), [0, 1]);
     }
 
     #[test]

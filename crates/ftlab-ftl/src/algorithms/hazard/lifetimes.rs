@@ -22,7 +22,7 @@ pub(super) const FINE_STEP_BITS: u32 = STEPS.ilog2() + FINE_BITS;
 pub(super) const OCTAVES_PER_CLASS: f32 = 0.5;
 
 /// Octaves of the scale below a lifetime of as many host writes as there are pages.
-const OCTAVES_BELOW: u32 = 10;
+pub(super) const OCTAVES_BELOW: u32 = 10;
 
 /// Lifetimes of 16 octaves, from a 1,024th of the logical pages to 64 times all of them in host writes;
 /// those beyond count as the nearest.

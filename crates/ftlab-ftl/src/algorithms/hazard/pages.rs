@@ -132,7 +132,8 @@ impl Pages {
         memory::prefetch(&self.known, lpn.index());
     }
 
-    /// Whether the lifetime expected of a page is at the lower end of the scale. It is 0 of a page that was never written.
+    /// Whether the lifetime expected of a page is at the lower end of the scale. Of one that was never written nothing is
+    /// expected: its entry is 0.
     #[inline]
     pub(super) fn is_hottest(&self, lpn: Lpn) -> bool {
         let packed = self.known[lpn.index()];
@@ -177,7 +178,7 @@ impl Pages {
     }
 
     /// A page of the sample, of which this was known, was for `times` as long as expected where it was. It left that place
-    /// since its life `has_ended`, or since it was moved.
+    /// because the host rewrote it (`has_ended`), or because it was moved.
     #[inline(never)]
     fn count_stay(&mut self, known: Known, times: f32, has_ended: bool) {
         let kind = if known.was_moved { &mut self.moved } else { &mut self.written };
@@ -254,6 +255,20 @@ mod tests {
         is_about(&pages, 740.7);
         assert_eq!(known(&pages).lives, LIVES_MAX, "the later lives count more from now on");
         assert_eq!(pages.known[2], 0, "the others are as they were");
+    }
+
+    #[test]
+    fn the_hottest_pages_are_those_at_the_lower_end_of_the_scale() {
+        let shape =
+            DriveShape { blocks: 20, pages_per_block: 64, logical_pages: 1024, reserve_blocks: 4 };
+        let mut pages = Pages::new(Scale::new(1024), shape);
+        assert!(!pages.is_hottest(Lpn(3)), "never written");
+        pages.first_written(Lpn(3));
+        assert!(!pages.is_hottest(Lpn(3)));
+        (0..100).for_each(|_| _ = pages.rewritten(Lpn(3), 0.9));
+        assert!(pages.is_hottest(Lpn(3)));
+        pages.rewritten(Lpn(3), 20.0);
+        assert!(!pages.is_hottest(Lpn(3)));
     }
 
     #[test]

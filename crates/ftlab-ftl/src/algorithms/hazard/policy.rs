@@ -26,13 +26,14 @@
 //! factor f = sqrt(h / rate), the page is expected to live for (f T + a) / 2, and the pages of a sequential run
 //! share the geometric mean over the run so far. By that of moves, pages that the host rewrites are first writes,
 //! and all pages of a victim are expected to live for f (T + 2 a). A drive of 65,536 pages or more has a ghost for
-//! each rule, and takes the rule of the best one; after four drive writes they rest for twelve, and so on: see
+//! each rule, with two parts in an epoch, and takes the rule of the best one; after four drive writes they rest for twelve, and so on: see
 //! `ghosts.rs`. A smaller one keeps to the rule of pages. With `pages=off` nothing is kept of single pages: what
 //! the host rewrites follows the rule of blocks, what is moved that of moves.
 //!
 //! ```text
 //! place_host(page):
 //!     a part of an epoch is over: end_part
+//!     ghosts.on_write: one page in so many, or of the hottest pages one write     (ghosts.rs)
 //!     the page holds no data yet: the stream of first writes
 //!     rule of pages: step = pages.rewritten, step_of(r (n T + a) / (n + 1))       (pages.rs)
 //!     of blocks: step = rewrite_step of its block; if it is open, as it was up to a 16th of its age ago
@@ -119,7 +120,7 @@ const ROUNDS: usize = 8;
 const PARTS: u32 = 4;
 
 /// Parts of a ghost's epoch: fewer than those of the drive, since scoring all blocks again is most of its work. With one,
-/// rules that go by the losses of blocks look worse than they are.
+/// ghosts could not tell the rule of pages from that of moves on a mail store, where the latter moves a fifth more.
 const PARTS_OF_GHOSTS: u32 = 2;
 
 /// Rungs, and what is known of every block.
