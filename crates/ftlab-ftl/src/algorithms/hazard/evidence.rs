@@ -1,7 +1,9 @@
-//! What a block's own losses say of its update rate.
+//! What is known of every block: when its pages were written, what was expected of them, and what it lost.
 
+use crate::algorithms::hazard::estimate::{AGE_MAX, Estimate, History, Moment, Record};
 use crate::algorithms::hazard::lifetimes::Scale;
 use crate::algorithms::hazard::parameters::HazardParameters;
+use crate::algorithms::hazard::score_board::GROUP;
 use crate::algorithms::hazard::sharing::OpenBlock;
 use crate::page::entry::DriveShape;
 use crate::page::{DriveState, Phase};
@@ -9,10 +11,6 @@ use crate::state::state;
 use crate::stream::StreamId;
 use crate::{Metadata, bits_for, memory};
 use ftlab_flash::BlockId;
-use std::ops::Add;
-
-/// Ages beyond this many host writes count as this.
-const AGE_MAX: u32 = 1 << 31;
 
 /// In place of the step of a lifetime: it is worked out when it is asked for.
 const NOT_KEPT: u8 = u8::MAX;
@@ -25,23 +23,32 @@ const KEPT_SHARE: u64 = 16;
 const LATELY_PRIOR_PAGES_MIN: f64 = 0.5;
 
 /// What is known of the pages of every block.
+///
+/// Each table has whole groups of blocks, since all of a group are judged at once.
 pub(super) struct Evidence {
-    blocks: Vec<BlockRecord>,
+    /// Block -> mean write clock of its pages when they were programmed there, modulo 2^32.
+    stamps: Vec<u32>,
+    /// Block -> mean step of the lifetimes expected of its pages.
+    steps: Vec<u8>,
+    /// Block -> step of the lifetime expected of those that the host rewrites, or `NOT_KEPT`.
+    rewrite_steps: Vec<u8>,
+    /// Block -> what happened to it.
+    histories: Vec<History>,
+    /// Block -> valid pages at the older snapshot and at the newer one, shifted: those of the ends of epochs.
+    valid_then: [Vec<u16>; 2],
+    /// The same of the ends of parts of epochs.
+    valid_lately: [Vec<u16>; 2],
     scale: Scale,
     /// By how many bits counts of valid pages are shifted to fit.
     shift: u32,
-    /// The older snapshot, and the newer one: the ends of epochs.
-    snapshots: [Snapshot; 2],
-    /// The ends of parts of epochs.
-    lately: [Snapshot; 2],
+    /// The write clock at the snapshots of epochs, and of parts.
+    then: [u64; 2],
+    lately: [u64; 2],
     /// Parts of an epoch, and how many of the present one are over.
     parts: u32,
     parts_over: u32,
-    /// When the present part began, and how many host writes it takes.
-    part_began: u64,
+    /// How many host writes a part takes.
     part_writes: u64,
-    /// One by `part_writes`.
-    one_by_part_writes: f32,
     /// Stream of the drive -> the pages of its open block; as many as took pages so far. Within placement handles, each
     /// stream of ours is one for every set of open blocks.
     open: Vec<OpenPages>,
@@ -51,59 +58,11 @@ pub(super) struct Evidence {
 }
 
 state!(
-    Evidence { blocks, snapshots, lately, parts_over, part_began, open }
-    constant scale, shift, parts, part_writes, one_by_part_writes, prior_pages, lately_prior_pages
+    Evidence {
+        stamps, steps, rewrite_steps, histories, valid_then, valid_lately, then, lately, parts_over, open
+    }
+    constant scale, shift, parts, part_writes, prior_pages, lately_prior_pages
 );
-
-/// What is kept of a block, in one place, since a host write asks for all of it.
-#[derive(Debug, Clone, Copy, Default)]
-struct BlockRecord {
-    /// Mean write clock of its pages when they were programmed there, modulo 2^32.
-    stamp: u32,
-    /// Valid pages at the older snapshot and at the newer one, shifted.
-    valid_then: [u16; 2],
-    /// Valid pages at the ends of parts of epochs.
-    valid_lately: [u16; 2],
-    /// Mean step of the lifetimes expected of its pages.
-    step: u8,
-    /// Step of the lifetime expected of those that the host rewrites, or `NOT_KEPT`.
-    rewrite_step: u8,
-    /// Whether it was opened since the older snapshot.
-    is_new: bool,
-    /// Whether it was sealed since the older snapshot.
-    was_open: bool,
-}
-
-state!(BlockRecord { stamp, valid_then, valid_lately, step, rewrite_step, is_new, was_open });
-
-/// What the pages of a block tell of their update rate.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Observed {
-    /// Mean age in host writes, at least 1.
-    pub(super) age: f32,
-    /// What was expected of their lifetimes when they were programmed there, in the geometric mean.
-    pub(super) lifetime: f32,
-    /// Pages that are valid now; of an open block, those that are not programmed yet among them.
-    pub(super) valid: f32,
-    /// What it lost; none if it is open, or was sealed since the older snapshot of parts of epochs.
-    lost: Option<Lost>,
-}
-
-/// What a block lost.
-#[derive(Debug, Clone, Copy)]
-struct Lost {
-    /// Since the older snapshot of epochs.
-    long: Losses,
-    /// Since that of parts.
-    lately: Losses,
-}
-
-/// Evidence of a rate, which is the first by the second.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Losses {
-    pub(super) pages: f32,
-    pub(super) exposure: f32,
-}
 
 /// The pages that a stream has taken since its last block was sealed.
 #[derive(Debug, Clone, Copy)]
@@ -119,37 +78,6 @@ struct OpenPages {
 }
 
 state!(OpenPages { clocks, steps, count, rewrite_step, kept_until } blank Self::NONE);
-
-impl BlockRecord {
-    #[inline]
-    fn age(&self, drive: &DriveState) -> u32 {
-        (drive.write_clock() as u32).wrapping_sub(self.stamp).max(1)
-    }
-}
-
-impl Losses {
-    /// Of a block that had `before` valid pages when `writes` host writes were still to come, and has `valid` now.
-    #[inline]
-    fn new(before: f32, valid: f32, writes: f32) -> Self {
-        let pages = (before - valid).max(0.0);
-        Self { pages, exposure: 0.5 * (before + valid) * (writes + 1.0) }
-    }
-
-    /// What is known beforehand, as if `pages` of that mean lifetime had been lost.
-    #[inline]
-    fn known(pages: f32, lifetime: f32) -> Self {
-        Self { pages, exposure: pages * lifetime }
-    }
-}
-
-impl Add for Losses {
-    type Output = Self;
-
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        Self { pages: self.pages + other.pages, exposure: self.exposure + other.exposure }
-    }
-}
 
 impl OpenPages {
     const NONE: Self = Self { clocks: 0, steps: 0, count: 0, rewrite_step: 0, kept_until: 0 };
@@ -168,22 +96,6 @@ impl OpenPages {
     }
 }
 
-/// When the valid pages of all blocks were taken down.
-#[derive(Debug, Clone, Copy, Default)]
-struct Snapshot {
-    write_clock: u64,
-    /// Blocks that had been allocated.
-    allocations: u64,
-}
-
-state!(Snapshot { write_clock, allocations });
-
-impl Snapshot {
-    fn now(drive: &DriveState) -> Self {
-        Self { write_clock: drive.write_clock(), allocations: drive.allocations() }
-    }
-}
-
 impl Evidence {
     /// Each epoch has `parts`, and what blocks lost in the last of them counts for itself.
     pub(super) fn new(
@@ -197,17 +109,22 @@ impl Evidence {
         let lately_prior_pages = (prior_pages / f64::from(parts)).max(LATELY_PRIOR_PAGES_MIN);
         let part_writes = parameters.epoch * f64::from(shape.logical_pages) / f64::from(parts);
         let part_writes = part_writes.round().max(1.0) as u64;
+        let blocks = (shape.blocks as usize).next_multiple_of(GROUP);
+        let counts = || [vec![0; blocks], vec![0; blocks]];
         Self {
-            blocks: vec![BlockRecord::default(); shape.blocks as usize],
+            stamps: vec![0; blocks],
+            steps: vec![0; blocks],
+            rewrite_steps: vec![NOT_KEPT; blocks],
+            histories: vec![History::default(); blocks],
+            valid_then: counts(),
+            valid_lately: counts(),
             scale,
             shift: bits_for(shape.pages_per_block + 1).saturating_sub(16),
-            snapshots: [Snapshot::default(); 2],
-            lately: [Snapshot::default(); 2],
+            then: [0; 2],
+            lately: [0; 2],
             parts,
             parts_over: 0,
-            part_began: 0,
             part_writes,
-            one_by_part_writes: 1.0 / float(part_writes),
             open: vec![OpenPages::NONE; streams],
             prior_pages: prior_pages as f32,
             lately_prior_pages: lately_prior_pages as f32,
@@ -217,129 +134,173 @@ impl Evidence {
     /// Whether it is time for a snapshot.
     #[inline]
     pub(super) fn snapshot_is_due(&self, drive: &DriveState) -> bool {
-        drive.write_clock() - self.part_began >= self.part_writes
+        drive.write_clock() - self.lately[1] >= self.part_writes
     }
 
-    /// How much of the time between two snapshots has passed since the last one.
-    #[inline]
-    pub(super) fn part_share(&self, drive: &DriveState) -> f32 {
-        float(drive.write_clock() - self.part_began) * self.one_by_part_writes
-    }
-
-    /// A part of an epoch is over; true if it was the last. The valid pages of blocks are still to be taken down.
+    /// A part of an epoch is over; true if it was the last.
     pub(super) fn end_part(&mut self, drive: &DriveState) -> bool {
-        self.part_began = drive.write_clock();
+        self.lately = [self.lately[1], drive.write_clock()];
+        self.take_down(drive);
+        self.histories.iter_mut().for_each(|history| *history = history.after_part());
         self.parts_over += 1;
-        self.lately = [self.lately[1], Snapshot::now(drive)];
         let is_end = self.parts_over == self.parts;
         if is_end {
             self.parts_over = 0;
-            self.end_epoch(drive);
+            self.end_epoch();
         }
         is_end
     }
 
-    /// Takes down the valid pages of `block` at the end of a part; true if they are as they were at the ends of the two
-    /// parts before, so that what is known of the block has hardly changed.
-    #[inline]
-    pub(super) fn end_part_of(&mut self, block: BlockId, drive: &DriveState) -> bool {
-        let valid = (programmed_valid_pages(block, drive) >> self.shift) as u16;
-        let record = &mut self.blocks[block.index()];
-        let [before, then] = record.valid_lately;
-        record.valid_lately = [then, valid];
-        before == then && then == valid
-    }
-
-    fn end_epoch(&mut self, drive: &DriveState) {
-        let now = drive.write_clock();
-        self.snapshots = [self.snapshots[1], Snapshot::now(drive)];
-        let older = self.snapshots[0];
-        for (record, block) in self.blocks.iter_mut().zip((0..).map(BlockId)) {
-            let valid = programmed_valid_pages(block, drive) >> self.shift;
-            record.valid_then = [record.valid_then[1], valid as u16];
-            let age = (now as u32).wrapping_sub(record.stamp).min(AGE_MAX);
-            record.stamp = (now as u32).wrapping_sub(age);
-            record.is_new = drive.allocated(block) >= older.allocations;
-            record.was_open = drive.sealed_at(block) > older.write_clock;
+    /// The newer counts of valid pages become the older ones, and those of now the newer ones; of an open block, pages
+    /// count that are programmed.
+    fn take_down(&mut self, drive: &DriveState) {
+        let Self { valid_lately, shift, .. } = self;
+        valid_lately.swap(0, 1);
+        let newer = &mut valid_lately[1];
+        for (newer, valid) in newer.iter_mut().zip(drive.valid_pages_of_blocks()) {
+            *newer = (valid >> *shift) as u16;
+        }
+        for block in
+            (0..drive.streams().len()).filter_map(|stream| drive.open_block(StreamId(stream as u8)))
+        {
+            newer[block.index()] = (programmed_valid_pages(block, drive) >> *shift) as u16;
         }
     }
 
-    /// Asks the processor for what is known of `block`.
+    /// An epoch ends with its last part.
+    fn end_epoch(&mut self) {
+        let now = self.lately[1];
+        self.then = [self.then[1], now];
+        self.valid_then.swap(0, 1);
+        self.valid_then[1].copy_from_slice(&self.valid_lately[1]);
+        for stamp in &mut self.stamps {
+            let age = (now as u32).wrapping_sub(*stamp).min(AGE_MAX);
+            *stamp = (now as u32).wrapping_sub(age);
+        }
+        self.histories.iter_mut().for_each(|history| *history = history.after_epoch());
+    }
+
+    /// Asks the processor for what tells the age of `block`.
     #[inline]
     pub(super) fn prefetch(&self, block: BlockId) {
-        memory::prefetch(&self.blocks, block.index());
+        memory::prefetch(&self.stamps, block.index());
+        memory::prefetch(&self.histories, block.index());
     }
 
     /// Mean age of the pages of `block` in host writes, at least 1.
     #[inline]
     pub(super) fn age(&self, block: BlockId, drive: &DriveState) -> f32 {
-        match drive.phase(block) {
-            Phase::Open => self.open_pages(block, drive).age(drive),
-            _ => self.age_of_sealed(block, drive),
+        if self.is_sealed(block) {
+            self.age_of_sealed(block, drive)
+        } else {
+            self.open_pages(block, drive).age(drive)
         }
     }
 
-    /// Mean age of the pages of a block that is not open.
+    /// Mean age of the pages of a block that is not open; at the end of an epoch, at most `AGE_MAX`.
     #[inline]
     pub(super) fn age_of_sealed(&self, block: BlockId, drive: &DriveState) -> f32 {
-        self.blocks[block.index()].age(drive) as f32
+        (drive.write_clock() as u32).wrapping_sub(self.stamps[block.index()]).max(1) as f32
+    }
+
+    /// Whether `block` is full, and not erased since.
+    #[inline]
+    pub(super) fn is_sealed(&self, block: BlockId) -> bool {
+        self.histories[block.index()].is_sealed()
+    }
+
+    /// What all blocks have in common now.
+    #[inline]
+    fn moment(&self, drive: &DriveState) -> Moment {
+        let now = drive.write_clock();
+        Moment {
+            scale: self.scale,
+            now: now as u32,
+            pages: drive.pages_per_block() as f32,
+            since_then: float(now - self.then[0]),
+            since_lately: float(now - self.lately[0]),
+            prior: self.prior_pages,
+            lately_prior: self.lately_prior_pages,
+        }
     }
 
     /// What is known of the pages of `block` now.
-    #[inline]
-    pub(super) fn of(&self, block: BlockId, drive: &DriveState) -> Observed {
-        if drive.phase(block) == Phase::Open {
-            self.of_open(block, drive)
-        } else {
-            self.of_sealed(block, drive)
+    pub(super) fn estimate(&self, block: BlockId, drive: &DriveState) -> Estimate {
+        if self.is_sealed(block) {
+            return self.estimate_sealed(block, drive);
         }
+        let open = self.open_pages(block, drive);
+        let valid = drive.valid_pages(block);
+        self.moment(drive).estimate_open(open.mean_step(), open.age(drive), valid)
     }
 
     /// What is known of the pages of a block that is not open.
     #[inline]
-    pub(super) fn of_sealed(&self, block: BlockId, drive: &DriveState) -> Observed {
-        let record = &self.blocks[block.index()];
-        let valid = drive.valid_pages(block);
-        let is_older = drive.sealed_at(block) <= self.lately[0].write_clock;
-        Observed {
-            age: record.age(drive) as f32,
-            lifetime: self.scale.lifetime(record.step),
-            valid: valid as f32,
-            lost: is_older.then(|| self.lost(record, valid, drive)),
-        }
+    pub(super) fn estimate_sealed(&self, block: BlockId, drive: &DriveState) -> Estimate {
+        let index = block.index();
+        self.moment(drive).estimate(Record {
+            stamp: self.stamps[index],
+            step: self.steps[index],
+            history: self.histories[index],
+            valid: drive.valid_pages(block),
+            valid_then: u32::from(self.valid_then[0][index]) << self.shift,
+            valid_lately: u32::from(self.valid_lately[0][index]) << self.shift,
+        })
     }
 
-    /// What a block lost that has `valid` pages left.
-    #[inline]
-    fn lost(&self, record: &BlockRecord, valid: u32, drive: &DriveState) -> Lost {
-        let then = u32::from(record.valid_then[0]) << self.shift;
-        let has_grown = record.was_open && then < valid;
-        let (before, writes) = if record.is_new || has_grown {
-            (drive.pages_per_block(), record.age(drive).into())
-        } else {
-            (then, self.writes_since_older(drive))
+    /// At a snapshot, the scores of a group of blocks; 0 of those that are not sealed. If `keeps_steps`, what is expected
+    /// of pages that the host rewrites is worked out, too.
+    pub(super) fn scores(
+        &mut self,
+        group: usize,
+        keeps_steps: bool,
+        drive: &DriveState,
+    ) -> [f32; GROUP] {
+        let moment = self.moment(drive);
+        let (shift, scale) = (self.shift, self.scale);
+        // Copies, of which the compiler knows that all of them may be read: so it works out several blocks at once.
+        let (stamps, steps) = (in_group(&self.stamps, group), in_group(&self.steps, group));
+        let histories = in_group(&self.histories, group);
+        let mut valid = [0; GROUP];
+        let of_drive = drive.valid_pages_of_blocks().chunks(GROUP).nth(group).unwrap_or_default();
+        valid[..of_drive.len()].copy_from_slice(of_drive);
+        let valid_lately = in_group(&self.valid_lately[0], group);
+        let valid_then = in_group(&self.valid_then[0], group);
+        let estimate = |at: usize| {
+            moment.estimate(Record {
+                stamp: stamps[at],
+                step: steps[at],
+                history: histories[at],
+                valid: valid[at],
+                valid_then: u32::from(valid_then[at]) << shift,
+                valid_lately: u32::from(valid_lately[at]) << shift,
+            })
         };
-        let lately = u32::from(record.valid_lately[0]) << self.shift;
-        let since_lately = drive.write_clock() - self.lately[0].write_clock;
-        Lost {
-            long: Losses::new(before as f32, valid as f32, float(writes)),
-            lately: Losses::new(lately as f32, valid as f32, float(since_lately)),
+        let mut scores = [0.0; GROUP];
+        for at in 0..GROUP {
+            let score = estimate(at).score(moment.pages);
+            scores[at] = if histories[at].is_sealed() { score } else { 0.0 };
         }
+        if keeps_steps {
+            let mut rewrite_steps = in_group(&self.rewrite_steps, group);
+            for at in 0..GROUP {
+                let step = scale.step_of(estimate(at).rewritten());
+                let kept = rewrite_steps[at];
+                rewrite_steps[at] = if histories[at].is_sealed() { step } else { kept };
+            }
+            self.rewrite_steps.as_chunks_mut().0[group] = rewrite_steps;
+        }
+        debug_assert!(self.agrees(group, &scores, drive), "one alone has another score");
+        scores
     }
 
-    fn of_open(&self, block: BlockId, drive: &DriveState) -> Observed {
-        let open = self.open_pages(block, drive);
-        Observed {
-            age: open.age(drive),
-            lifetime: self.scale.lifetime(open.mean_step()),
-            valid: drive.valid_pages(block) as f32,
-            lost: None,
-        }
-    }
-
-    #[inline]
-    fn writes_since_older(&self, drive: &DriveState) -> u64 {
-        drive.write_clock() - self.snapshots[0].write_clock
+    /// Whether the score of one block, which the write clock picks, is the one that it gets alone.
+    fn agrees(&self, group: usize, scores: &[f32; GROUP], drive: &DriveState) -> bool {
+        let at = drive.write_clock() as usize % GROUP;
+        let block = BlockId((group * GROUP + at) as u32);
+        let score = || self.estimate_sealed(block, drive).score(drive.pages_per_block() as f32);
+        let expected = if self.is_sealed(block) { score() } else { 0.0 };
+        scores[at].to_bits() == expected.to_bits()
     }
 
     pub(super) fn open_block(&self, stream: StreamId, drive: &DriveState) -> Option<OpenBlock> {
@@ -347,34 +308,16 @@ impl Evidence {
         (room > 0).then_some(OpenBlock { step, room })
     }
 
-    /// Pages lost since the older snapshot, and the page-writes through which pages lived meanwhile, `expected`
-    /// being the inverse of the rate that the lifetime expected of them and their age let expect. The rate
-    /// that follows is in turn what is expected of what was lost lately; of blocks sealed since nothing
-    /// is lost yet, since the pages that go first say little of those that stay. What counts is the ratio of both.
-    #[inline]
-    pub(super) fn losses_of(&self, observed: &Observed, expected: f32) -> Losses {
-        let prior = self.lately_prior_pages;
-        let Some(Lost { long, lately }) = observed.lost else {
-            return Losses::known(prior, expected);
-        };
-        let long = long + Losses::known(self.prior_pages, expected);
-        // As lately + Losses::known(prior, long.exposure / long.pages), but for a division.
-        Losses {
-            pages: (lately.pages + prior) * long.pages,
-            exposure: lately.exposure * long.pages + prior * long.exposure,
-        }
-    }
-
     /// The step of the lifetime that is expected of a page that the host rewrites, its present version lying
     /// in `block`, as of the last time when it was worked out; none while the block is open.
     #[inline]
     pub(super) fn rewrite_step(&self, block: BlockId) -> Option<u8> {
-        let step = self.blocks[block.index()].rewrite_step;
+        let step = self.rewrite_steps[block.index()];
         (step != NOT_KEPT).then_some(step)
     }
 
     pub(super) fn set_rewrite_step(&mut self, block: BlockId, step: u8) {
-        self.blocks[block.index()].rewrite_step = step;
+        self.rewrite_steps[block.index()] = step;
     }
 
     /// The step that is expected where the block is open, as of a short while ago.
@@ -393,9 +336,12 @@ impl Evidence {
     }
 
     pub(super) fn on_opened(&mut self, block: BlockId) {
-        let record = &mut self.blocks[block.index()];
-        record.is_new = true;
-        record.rewrite_step = NOT_KEPT;
+        self.histories[block.index()] = History::opened();
+        self.rewrite_steps[block.index()] = NOT_KEPT;
+    }
+
+    pub(super) fn on_erased(&mut self, block: BlockId) {
+        self.histories[block.index()] = History::default();
     }
 
     /// A page of a lifetime of `step` is about to be programmed for `stream` of the drive.
@@ -433,10 +379,10 @@ impl Evidence {
         let open =
             std::mem::replace(self.open_pages_mut(drive.frontier_of(block)), OpenPages::NONE);
         let step = open.mean_step();
-        let record = &mut self.blocks[block.index()];
-        record.step = step;
-        record.stamp = (open.clocks / u64::from(open.count.max(1))) as u32;
-        record.was_open = true;
+        let index = block.index();
+        self.steps[index] = step;
+        self.stamps[index] = (open.clocks / u64::from(open.count.max(1))) as u32;
+        self.histories[index] = self.histories[index].sealed();
         // The page of a host write that is still to come, if collections before it filled the block.
         if open.count > drive.pages_per_block() {
             let clocks = drive.write_clock();
@@ -445,13 +391,25 @@ impl Evidence {
         }
     }
 
-    /// A stamp, two steps of lifetimes and four counts; whether the block was opened or sealed since the older snapshot.
+    /// Verifies which blocks are sealed.
+    pub(super) fn check(&self, drive: &DriveState) -> Result<(), String> {
+        let is_wrong = |block: &BlockId| {
+            let is_sealed = matches!(drive.phase(*block), Phase::Sealed | Phase::Victim);
+            self.is_sealed(*block) != is_sealed
+        };
+        match drive.host_blocks().find(is_wrong) {
+            Some(block) => Err(format!("block {block} is {:?}", drive.phase(block))),
+            None => Ok(()),
+        }
+    }
+
+    /// A stamp, two steps of lifetimes, four counts and what happened.
     pub(super) fn metadata() -> Metadata {
-        Metadata::per_block(32 + 2 * 8 + 4 * 16 + 2)
+        Metadata::per_block(32 + 2 * 8 + 4 * 16 + History::BITS)
     }
 
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.blocks[..])
+        self.stamps.len() * (size_of::<u32>() + 2 + 4 * size_of::<u16>() + size_of::<History>())
     }
 }
 
@@ -461,13 +419,14 @@ fn float(writes: u64) -> f32 {
     writes.cast_signed() as f32
 }
 
-/// Valid pages among those that have been programmed.
+/// What a table has of a group of blocks.
+#[inline]
+fn in_group<T: Copy>(table: &[T], group: usize) -> [T; GROUP] {
+    table.as_chunks().0[group]
+}
+
+/// Valid pages of an open block among those that have been programmed.
 #[inline]
 fn programmed_valid_pages(block: BlockId, drive: &DriveState) -> u32 {
-    match drive.phase(block) {
-        Phase::Open => {
-            drive.valid_pages(block) + drive.programmed_pages(block) - drive.pages_per_block()
-        }
-        _ => drive.valid_pages(block),
-    }
+    drive.valid_pages(block) + drive.programmed_pages(block) - drive.pages_per_block()
 }

@@ -1,5 +1,6 @@
 //! Hazard: blocks are judged by the rate at which they lose pages.
 
+mod estimate;
 mod evidence;
 mod ghosts;
 mod lifetimes;

@@ -6,7 +6,7 @@ use crate::state::{Archive, State, StateError};
 ftlab_spec::choices! {
     /// When blocks are scored for the choice of victims.
     pub enum Estimates {
-        /// Whenever one has lost a thirty-second of its pages, at snapshots, and before it is chosen.
+        /// Whenever one has lost a sixteenth of its pages, at snapshots, and before it is chosen.
         Kept = "kept",
         /// All of them at every choice; slow.
         Fresh = "fresh",

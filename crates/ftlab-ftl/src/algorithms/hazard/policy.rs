@@ -42,9 +42,8 @@
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
 //! select_victims:
-//!     best_candidate, ROUNDS times at most, until the highest kept score stays:
-//!         candidates = CANDIDATES blocks of the highest kept score               (score_board.rs)
-//!         refresh each of them
+//!     candidates = CANDIDATES blocks of the highest kept score                    (score_board.rs)
+//!     refresh each of them
 //!     best_of: the candidate with the highest score now, of equals the one allocated first
 //!     a block is needed and there is no candidate, or `estimates=fresh`: best_of all sealed blocks
 //!
@@ -53,16 +52,15 @@
 //!         rule of moves, or pages=off: step_of(f (T + 2 a)), once for all pages of a victim
 //!     the stream is sharing.stream_of(step)
 //!
-//! estimate(block):                                                               (evidence.rs)
+//! estimate(block):                                                               (estimate.rs)
 //!     T = lifetime: the geometric mean of what was expected of its pages, in eighths of an octave
 //!     a = age: now - the mean time at which they were written there
 //!     h = 1 / (T + 2 a)
-//!     rate: h_b = (lost + c) / (exposure + c / h), in turn the prior of what it lost lately, losses_of
+//!     rate: h_b = (lost + c) / (exposure + c / h), in turn the prior of what it lost lately
 //!
-//! refresh(block), when it is sealed, and whenever 1/32 of its pages is lost:
+//! refresh(block), when it is sealed, and whenever 1/16 of its pages is lost:
 //!     rule of blocks: rewrite_step = step_of((f T + a) / 2)
-//!     score = (1 - u)^2 / (u rate)
-//!     kept score = score / (1 + the share of the part that has passed)           (score_board.rs)
+//!     score = (1 - u)^2 / (u rate), kept in eighths of an octave                  (score_board.rs)
 //!
 //! end_part:
 //!     the newer snapshot of parts becomes the older one, and the valid pages of all blocks the newer one
@@ -71,7 +69,7 @@
 //!         ghosts.best: the rule whose ghost moved least lately                   (ghosts.rs)
 //!         sharing.on_epoch: which lifetimes share a stream, pages.are_regular      (regularity.rs)
 //!         r = root of (how many times T written pages lived / how many moved pages did)
-//!     refresh all sealed blocks; within an epoch those alone that lost pages in the last two parts
+//!     score_all sealed blocks again; a ghost does at the end of an epoch alone
 //! ```
 //!
 //! # Parameters
@@ -80,7 +78,7 @@
 //! others; `prior` is c per page of a block, where c' is half a page at least; `merge` is the weight of what open blocks cost when lifetimes are divided among streams;
 //! `pages=off` keeps nothing of single pages; `rule` is what tells how long pages will live, and `best` leaves it to the
 //! ghosts; `run` is how many pages of a run count, at most: 0 is no limit. `estimates=fresh` scores all blocks for every victim, and estimates a block for every page
-//! of it that is rewritten. By default both are kept, and renewed when a block has lost a thirty-second of its
+//! of it that is rewritten. By default both are kept, and renewed when a block has lost a sixteenth of its
 //! pages, and at snapshots, or of an open block when a 16th of its age has passed; the blocks whose kept scores
 //! are highest are then compared by their present ones.
 //!
@@ -90,7 +88,7 @@
 //! # Reference
 //! ftlab, 2026.
 
-use crate::algorithms::hazard::evidence::{Evidence, Losses, Observed};
+use crate::algorithms::hazard::evidence::Evidence;
 use crate::algorithms::hazard::ghosts::Ghosts;
 use crate::algorithms::hazard::lifetimes::Scale;
 use crate::algorithms::hazard::pages::Pages;
@@ -111,17 +109,27 @@ use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::SpecError;
 
 /// Blocks with the highest kept score whose present scores are compared.
-const CANDIDATES: usize = 64;
+const CANDIDATES: usize = 16;
 
-/// Rounds in which kept scores that turned out too high are corrected, before the best is taken.
-const ROUNDS: usize = 8;
+/// How often there is a snapshot, and when all blocks are scored again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// A snapshot four times in an epoch; blocks are scored after each.
+    Drive,
+    /// A snapshot twice in an epoch; blocks are scored after the second alone, which saves time. With one, ghosts could
+    /// not tell the rule of pages from that of moves on a mail store, where the latter moves a fifth more.
+    Ghost,
+}
 
-/// Parts of an epoch, each with a snapshot.
-const PARTS: u32 = 4;
-
-/// Parts of a ghost's epoch: fewer than those of the drive, since scoring all blocks again is most of its work. With one,
-/// ghosts could not tell the rule of pages from that of moves on a mail store, where the latter moves a fifth more.
-const PARTS_OF_GHOSTS: u32 = 2;
+impl Pace {
+    /// Parts of an epoch, each with a snapshot.
+    fn parts(self) -> u32 {
+        match self {
+            Self::Drive => 4,
+            Self::Ghost => 2,
+        }
+    }
+}
 
 /// Rungs, and what is known of every block.
 pub struct Hazard {
@@ -134,6 +142,7 @@ pub struct Hazard {
     pages: Option<Pages>,
     board: ScoreBoard,
     estimates: Estimates,
+    pace: Pace,
     runs: Runs,
     sharing: Sharing,
     rule: Rule,
@@ -147,7 +156,7 @@ pub struct Hazard {
 
 state!(
     Hazard { evidence, pages, board, runs, sharing, rule, ghosts, victim, destination }
-    constant scale, first_step, rungs, estimates, chooses
+    constant scale, first_step, rungs, estimates, pace, chooses
 );
 
 /// Where all pages of a victim go.
@@ -165,16 +174,6 @@ struct Destination {
 
 state!(Destination { victim, step, stream, set, first } blank Self::NONE);
 
-/// What is known of a block's update rate.
-#[derive(Debug, Clone, Copy)]
-struct Estimate {
-    observed: Observed,
-    /// What is expected of pages that have reached their age.
-    expected: f32,
-    /// The posterior hazard rate, before the division.
-    losses: Losses,
-}
-
 impl Destination {
     /// To be overwritten.
     const NONE: Self =
@@ -187,47 +186,12 @@ impl Destination {
     }
 }
 
-impl Estimate {
-    /// That of a block of which this was observed.
-    #[inline]
-    fn new(observed: Observed, evidence: &Evidence) -> Self {
-        let expected = observed.lifetime + 2.0 * observed.age;
-        Self { observed, expected, losses: evidence.losses_of(&observed, expected) }
-    }
-
-    /// (1 - u)^2 / (u h_b) of a sealed block; infinite for one without valid pages, 0 for a full one.
-    #[inline]
-    fn score(&self, drive: &DriveState) -> f32 {
-        let pages = drive.pages_per_block() as f32;
-        let valid = self.observed.valid;
-        let invalid = pages - valid;
-        invalid * invalid * self.losses.exposure / (valid * pages * self.losses.pages)
-    }
-
-    /// Root of the prior hazard rate over the posterior one: how much slower the block is than expected.
-    #[inline]
-    fn factor(&self) -> f32 {
-        (self.losses.exposure / (self.losses.pages * self.expected)).sqrt()
-    }
-
-    /// How long a page will live that the host rewrites.
-    #[inline]
-    fn rewritten(&self) -> f32 {
-        0.5 * (self.factor() * self.observed.lifetime + self.observed.age)
-    }
-
-    /// How long a page will live that has survived into a collection.
-    fn surviving(&self) -> f32 {
-        self.factor() * self.expected
-    }
-}
-
 impl PolicyEntry for Hazard {
     type Parameters = HazardParameters;
     const NAME: &'static str = "hazard";
     const SUMMARY: &'static str = "lifetimes of pages from their past, rates of blocks from what they lost lately; least decline first";
     const SOURCE: &'static str = "ours";
-    const DECISIONS: u32 = 8;
+    const DECISIONS: u32 = 9;
 
     fn fit(parameters: &mut HazardParameters, context: &FitContext) -> Result<(), SpecError> {
         if parameters.pages == KnownPages::Off && parameters.rule == RuleChoice::Pages {
@@ -238,7 +202,7 @@ impl PolicyEntry for Hazard {
     }
 
     fn new(parameters: &HazardParameters, shape: DriveShape) -> Self {
-        Self::with_parts(parameters, PARTS, shape)
+        Self::with_pace(parameters, Pace::Drive, shape)
     }
 }
 
@@ -248,12 +212,11 @@ impl Hazard {
         Ghosts::new(shape, |rule, small| {
             let rule = RuleChoice::always(rule);
             let parameters = HazardParameters { rule, ..parameters.clone() };
-            Self::with_parts(&parameters, PARTS_OF_GHOSTS, small)
+            Self::with_pace(&parameters, Pace::Ghost, small)
         })
     }
 
-    /// One whose epochs have that many parts.
-    pub(super) fn with_parts(parameters: &HazardParameters, parts: u32, shape: DriveShape) -> Self {
+    pub(super) fn with_pace(parameters: &HazardParameters, pace: Pace, shape: DriveShape) -> Self {
         let knows_pages = parameters.pages == KnownPages::On;
         let rungs = Rungs::new(parameters.rungs, knows_pages, shape);
         let rule = parameters.rule.first(knows_pages);
@@ -265,10 +228,11 @@ impl Hazard {
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
         let lowest = shape.logical_pages as f32 / 1_048_576.0;
         Self {
-            evidence: Evidence::new(parameters, parts, rungs.most + 1, scale, shape),
+            evidence: Evidence::new(parameters, pace.parts(), rungs.most + 1, scale, shape),
             pages: knows_pages.then(|| Pages::new(scale, shape)),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
+            pace,
             runs: Runs::new(parameters.run),
             sharing,
             rule,
@@ -282,33 +246,17 @@ impl Hazard {
         }
     }
 
-    #[inline]
-    fn estimate(&self, block: BlockId, drive: &DriveState) -> Estimate {
-        Estimate::new(self.evidence.of(block, drive), &self.evidence)
-    }
-
-    /// The estimate of a block that is not open.
-    #[inline]
-    fn estimate_sealed(&self, block: BlockId, drive: &DriveState) -> Estimate {
-        Estimate::new(self.evidence.of_sealed(block, drive), &self.evidence)
-    }
-
-    /// Scores `block` again, and returns its score now; 0 if it is no candidate.
-    ///
-    /// What a block has not lost makes its score grow with time, by no more than a factor of two from one
-    /// snapshot to the next if it is older. Kept scores are divided by that growth, so that those that
-    /// are not renewed err on the high side, and do not hide the best.
+    /// Scores `block` again, and returns its score; 0 if it is no candidate.
     fn refresh(&mut self, block: BlockId, drive: &DriveState) -> f32 {
-        if drive.phase(block) != Phase::Sealed || self.victim == Some(block) {
+        if !self.evidence.is_sealed(block) || self.victim == Some(block) {
             return 0.0;
         }
-        let one_by_growth = 1.0 / (1.0 + self.evidence.part_share(drive));
-        let estimate = self.estimate_sealed(block, drive);
+        let estimate = self.evidence.estimate_sealed(block, drive);
         if self.keeps_steps() {
             self.evidence.set_rewrite_step(block, self.scale.step_of(estimate.rewritten()));
         }
-        let score = estimate.score(drive);
-        self.board.set(block, score * one_by_growth);
+        let score = estimate.score(drive.pages_per_block() as f32);
+        self.board.set(block, score);
         score
     }
 
@@ -318,11 +266,17 @@ impl Hazard {
         if is_end {
             self.end_epoch(drive);
         }
-        for block in drive.host_blocks() {
-            let is_quiet = self.evidence.end_part_of(block, drive);
-            if is_end || !is_quiet {
-                self.refresh(block, drive);
-            }
+        if self.estimates == Estimates::Kept && (is_end || self.pace == Pace::Drive) {
+            self.score_all(drive);
+        }
+    }
+
+    /// Scores all blocks again.
+    fn score_all(&mut self, drive: &DriveState) {
+        let keeps_steps = self.keeps_steps();
+        self.board.set_all(|group| self.evidence.scores(group, keeps_steps, drive));
+        if let Some(victim) = self.victim {
+            self.board.clear(victim);
         }
     }
 
@@ -348,7 +302,7 @@ impl Hazard {
     fn go_to(&mut self, victim: BlockId, set: OpenSet, drive: &DriveState) -> Destination {
         let (set, first) = self.open_set(set, drive);
         self.victim = Some(victim);
-        let step = self.scale.step_of(self.estimate_sealed(victim, drive).surviving());
+        let step = self.scale.step_of(self.evidence.estimate_sealed(victim, drive).surviving());
         self.sharing.on_moved_pages(set, step, drive.valid_pages(victim));
         let stream = self.sharing.stream_of(set, step);
         *self.destination.insert(Destination { victim, step, stream, set, first })
@@ -414,35 +368,30 @@ impl Hazard {
         if let Some(kept) = self.evidence.rewrite_step_of_open(block, drive) {
             return kept;
         }
-        let estimate = self.estimate(block, drive);
+        let estimate = self.evidence.estimate(block, drive);
         let step = self.scale.step_of(estimate.rewritten());
         if self.keeps_steps() {
-            self.evidence.keep_for_open(block, step, estimate.observed.age, drive);
+            self.evidence.keep_for_open(block, step, estimate.age, drive);
         }
         step
     }
 
-    /// The best by kept scores, those at the top being corrected.
+    /// The best now of those with the highest kept score.
     fn best_candidate(&mut self, most: u32, drive: &DriveState) -> Option<BlockId> {
-        let mut candidates = [(0.0, BlockId(0)); CANDIDATES];
-        for round in 0..ROUNDS {
-            let highest = self.board.highest();
-            if highest == 0 {
-                return None;
-            }
-            let mut count = 0;
-            for block in self.board.with_byte(highest).take(CANDIDATES) {
-                candidates[count].1 = block;
-                count += 1;
-            }
-            for (score, block) in &mut candidates[..count] {
-                *score = self.refresh(*block, drive);
-            }
-            if self.board.highest() >= highest || round + 1 == ROUNDS {
-                return best_of(candidates[..count].iter().copied(), most, drive);
-            }
+        let highest = self.board.highest();
+        if highest == 0 {
+            return None;
         }
-        None
+        let mut candidates = [(0.0, BlockId(0)); CANDIDATES];
+        let mut count = 0;
+        for block in self.board.with_byte(highest).take(CANDIDATES) {
+            candidates[count].1 = block;
+            count += 1;
+        }
+        for (score, block) in &mut candidates[..count] {
+            *score = self.refresh(*block, drive);
+        }
+        best_of(candidates[..count].iter().copied(), most, drive)
     }
 }
 
@@ -458,12 +407,12 @@ fn best_of(
     best.map(|(_, block)| block)
 }
 
-/// True at those counts of valid pages at which a block is estimated again: every thirty-second of them
-/// at least. Of such counts, all binary digits but the first six are zeros.
+/// True at those counts of valid pages at which a block is estimated again: every sixteenth of them
+/// at least. Of such counts, all binary digits but the first five are zeros.
 #[inline]
 fn refresh_is_due(pages: u32) -> bool {
     let zeros_at_end = pages.wrapping_sub(1) & !pages;
-    pages >> 6 <= zeros_at_end
+    pages >> 5 <= zeros_at_end
 }
 
 impl Policy for Hazard {
@@ -552,7 +501,8 @@ impl Policy for Hazard {
         let all = || {
             let blocks = drive.host_blocks();
             let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
-            let score = |block| self.estimate_sealed(block, drive).score(drive);
+            let pages = drive.pages_per_block() as f32;
+            let score = |block| self.evidence.estimate_sealed(block, drive).score(pages);
             best_of(sealed.map(|block| (score(block), block)), most, drive)
         };
         let best = kept.or_else(|| (is_urgent || self.estimates == Estimates::Fresh).then(all)?);
@@ -584,6 +534,7 @@ impl Policy for Hazard {
     }
 
     fn on_block_erased(&mut self, block: BlockId, _drive: &DriveState) {
+        self.evidence.on_erased(block);
         self.board.clear(block);
         if self.victim == Some(block) {
             (self.victim, self.destination) = (None, None);
@@ -622,8 +573,9 @@ impl Policy for Hazard {
         }
     }
 
-    fn check(&self, _drive: &DriveState) -> Result<(), String> {
+    fn check(&self, drive: &DriveState) -> Result<(), String> {
         self.board.check()?;
+        self.evidence.check(drive)?;
         self.ghosts.as_ref().map_or(Ok(()), Ghosts::check)
     }
 }

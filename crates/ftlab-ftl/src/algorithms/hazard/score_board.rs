@@ -7,7 +7,7 @@ use ftlab_flash::BlockId;
 pub(super) const STEPS_PER_OCTAVE_BITS: u32 = 3;
 
 /// Blocks whose maximum is kept together.
-const GROUP: usize = 64;
+pub(super) const GROUP: usize = 64;
 
 /// Blocks whose bytes are compared together.
 const WORD: usize = 8;
@@ -41,8 +41,23 @@ impl ScoreBoard {
     /// `block` has this score; 0 is no candidate.
     #[inline]
     pub(super) fn set(&mut self, block: BlockId, score: f32) {
-        let byte = if score == 0.0 { 0 } else { self.byte(score) };
-        self.put(block.index(), byte);
+        self.put(block.index(), byte_of(score, self.origin));
+    }
+
+    /// All blocks have other scores, as of groups of them; 0 is no candidate.
+    pub(super) fn set_all(&mut self, mut scores: impl FnMut(usize) -> [f32; GROUP]) {
+        let origin = self.origin;
+        let groups = self.scores.as_chunks_mut::<GROUP>().0.iter_mut().zip(&mut self.groups);
+        for (group, (bytes, highest)) in groups.enumerate() {
+            let scores = scores(group);
+            for (byte, score) in bytes.iter_mut().zip(scores) {
+                *byte = byte_of(score, origin);
+            }
+            *highest = max(bytes);
+        }
+        for (top, groups) in self.tops.iter_mut().zip(self.groups.as_chunks::<GROUP>().0) {
+            *top = max(groups);
+        }
     }
 
     /// `block` is no candidate any more.
@@ -79,11 +94,6 @@ impl ScoreBoard {
         // The highest bit of a byte is set by a carry from its lower ones, or is set anyhow, unless it is zero.
         let lower = u64::from_le_bytes([0x7F; WORD]);
         !(((differing & lower) + lower) | differing | lower)
-    }
-
-    #[inline]
-    fn byte(&self, score: f32) -> u8 {
-        (steps(score) - self.origin).clamp(1, 255) as u8
     }
 
     #[inline]
@@ -127,6 +137,13 @@ impl ScoreBoard {
     }
 }
 
+/// The byte of a score, `origin` standing for 0.
+#[inline]
+fn byte_of(score: f32, origin: i32) -> u8 {
+    let byte = (steps(score) - origin).clamp(1, 255) as u8;
+    if score == 0.0 { 0 } else { byte }
+}
+
 fn max(bytes: &[u8]) -> u8 {
     bytes.iter().copied().fold(0, u8::max)
 }
@@ -166,6 +183,9 @@ mod tests {
     fn bytes_are_eighths_of_an_octave_within_their_range() {
         let board = ScoreBoard::new(1, 1.0);
         let bytes = [0.0, 0.5, 1.0, 1.1, 1.13, 2.0, 4.0, 1e9, 1e12, f32::INFINITY];
-        assert_eq!(bytes.map(|score| board.byte(score)), [1, 1, 1, 1, 1, 8, 16, 238, 255, 255]);
+        assert_eq!(
+            bytes.map(|score| byte_of(score, board.origin)),
+            [0, 1, 1, 1, 1, 8, 16, 238, 255, 255]
+        );
     }
 }

@@ -22,8 +22,12 @@ use crate::page::entry::DriveShape;
 use crate::state::state;
 use crate::stream::StreamId;
 
-/// What is left of a count after an epoch.
-const DECAY: f64 = 0.9;
+/// After an epoch, a count is smaller by one part in so many.
+const DECAY: u64 = 10;
+
+/// What a page adds to a count. Counts are whole numbers, since one more is added to these in a cycle; in such parts, a
+/// tenth can be taken off a few pages, too.
+const PAGE: u64 = 1 << 16;
 
 /// Square octaves by which lifetimes spread that are drawn at one rate: the variance of the logarithm of
 /// an exponential distribution, pi^2 / 6, divided by that of 2.
@@ -36,6 +40,9 @@ const SPREAD_IF_REGULAR: f32 = SPREAD_OF_ONE_RATE / 16.0;
 /// the lifetimes where there are none.
 const EVEN_SHARE: f32 = 0.01;
 
+/// Pages that each class has at least, so that something is divided where there are none.
+const PAGES_MIN: f32 = 1e-6;
+
 /// What a stream has open: the mean step of its pages, and how many more it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OpenBlock {
@@ -47,8 +54,8 @@ pub(super) struct OpenBlock {
 pub(super) struct Sharing {
     /// One for each set, of which there is one where the host names no placement handles.
     divisions: Vec<Division>,
-    /// Pages that were moved, lately. An epoch of a large drive has more than `f32` counts.
-    moved: f64,
+    /// Pages that were moved, lately, in parts of `PAGE`.
+    moved: u64,
     /// Whether first writes have a stream of their own, be they few.
     keeps_first_writes: bool,
     plan: Plan,
@@ -67,12 +74,12 @@ struct Plan {
     block_cost: f32,
 }
 
-/// How many pages of a set each class takes, and which classes share a stream.
+/// How many pages of a set each class takes, in parts of `PAGE`, and which classes share a stream.
 struct Division {
     /// Class -> pages of such lifetimes, lately.
-    pages: [f64; CLASSES],
+    pages: [u64; CLASSES],
     /// Pages written for the first time, lately.
-    first_writes: f64,
+    first_writes: u64,
     /// Class -> the first class of those with which it goes.
     leaders: [u8; CLASSES],
     /// Class -> the stream that takes its pages.
@@ -97,7 +104,7 @@ impl Sharing {
             first_class: class_of(first_step),
             block_cost: (parameters.merge / spare_blocks) as f32,
         };
-        Self { divisions: vec![Division::new(&plan)], moved: 0.0, keeps_first_writes: false, plan }
+        Self { divisions: vec![Division::new(&plan)], moved: 0, keeps_first_writes: false, plan }
     }
 
     /// That of a set of open blocks.
@@ -119,7 +126,7 @@ impl Sharing {
     #[inline]
     pub(super) fn on_host_page(&mut self, set: usize, step: u8) -> StreamId {
         let division = self.division(set);
-        division.pages[class_of(step)] += 1.0;
+        division.pages[class_of(step)] += PAGE;
         division.streams[class_of(step)]
     }
 
@@ -127,20 +134,20 @@ impl Sharing {
     #[inline]
     pub(super) fn on_first_write(&mut self, set: usize) -> StreamId {
         let division = self.division(set);
-        division.first_writes += 1.0;
+        division.first_writes += PAGE;
         division.first_stream
     }
 
     /// `pages` pages are moved to a set, all of a lifetime of `step`.
     pub(super) fn on_moved_pages(&mut self, set: usize, step: u8, pages: u32) {
-        self.division(set).pages[class_of(step)] += f64::from(pages);
-        self.moved += f64::from(pages);
+        self.division(set).pages[class_of(step)] += PAGE * u64::from(pages);
+        self.moved += PAGE * u64::from(pages);
     }
 
     /// A page is moved to a set: the stream that takes it.
     #[inline]
     pub(super) fn on_moved_page(&mut self, set: usize, step: u8) -> StreamId {
-        self.moved += 1.0;
+        self.moved += PAGE;
         self.on_host_page(set, step)
     }
 
@@ -157,7 +164,7 @@ impl Sharing {
 
     /// What the stream of first writes has to be worth, and what each of the others.
     fn stream_costs(&self) -> [f32; 2] {
-        let cost = self.plan.block_cost * self.moved as f32;
+        let cost = self.plan.block_cost * pages_of(self.moved);
         [if self.keeps_first_writes { 0.0 } else { cost }, cost]
     }
 
@@ -173,10 +180,11 @@ impl Sharing {
         for (set, division) in self.divisions.iter_mut().enumerate() {
             division.divide(&self.plan, stream_cost, spread);
             division.direct(&self.plan, first_cost, |stream| open(set, stream));
-            division.pages.iter_mut().for_each(|pages| *pages *= DECAY);
-            division.first_writes *= DECAY;
+            for count in division.pages.iter_mut().chain([&mut division.first_writes]) {
+                *count -= *count / DECAY;
+            }
         }
-        self.moved *= DECAY;
+        self.moved -= self.moved / DECAY;
     }
 
     /// A block of a set is full.
@@ -198,8 +206,8 @@ impl Division {
     /// To be overwritten.
     fn empty() -> Self {
         Self {
-            pages: [0.0; CLASSES],
-            first_writes: 0.0,
+            pages: [0; CLASSES],
+            first_writes: 0,
             leaders: [0; CLASSES],
             streams: [StreamId(0); CLASSES],
             first_stream: StreamId(0),
@@ -217,8 +225,8 @@ impl Division {
         for rung in 1..most {
             for begin in rung..CLASSES {
                 let before = least[rung - 1][begin];
-                let ends = least[rung].iter_mut().zip(&mut begins[rung]).zip(&costs[begin]);
-                for ((least, best), cost) in ends {
+                let ends = least[rung][begin..].iter_mut().zip(&mut begins[rung][begin..]);
+                for ((least, best), cost) in ends.zip(&costs[begin][begin..]) {
                     let cost = before + cost;
                     let is_less = cost < *least;
                     *least = if is_less { cost } else { *least };
@@ -239,15 +247,27 @@ impl Division {
     /// First class and end -> how many more pages are moved if these classes share a stream; infinitely many if there
     /// are none.
     fn costs(&self, spread: f32) -> [[f32; CLASSES + 1]; CLASSES] {
-        let even =
-            EVEN_SHARE * self.pages.iter().sum::<f64>() as f32 / CLASSES as f32 + f32::MIN_POSITIVE;
-        let mut costs = [[f32::INFINITY; CLASSES + 1]; CLASSES];
-        // First class -> the classes from there on. Side by side, as none waits for another.
-        let mut ranges = [ClassRange::default(); CLASSES];
+        let even = EVEN_SHARE * pages_of(self.pages.iter().sum()) / CLASSES as f32 + PAGES_MIN;
+        // Of the classes below each one: pages, and the sums of their classes and of the squares of these. Exact enough
+        // that their differences tell the few pages of some classes.
+        let mut sums = [[0.0_f64; CLASSES + 1]; 3];
         for (class, pages) in self.pages.iter().enumerate() {
-            for (range, costs) in ranges[..=class].iter_mut().zip(&mut costs) {
-                range.add(class as f32, *pages as f32 + even);
-                costs[class + 1] = range.cost(spread);
+            let pages = f64::from(pages_of(*pages) + even);
+            let from_middle = class as f64 - CLASSES as f64 / 2.0;
+            for (power, sums) in (0..).zip(&mut sums) {
+                sums[class + 1] = sums[class] + pages * from_middle.powi(power);
+            }
+        }
+        let of_one_rate = spread / (OCTAVES_PER_CLASS * OCTAVES_PER_CLASS);
+        let mut costs = [[f32::INFINITY; CLASSES + 1]; CLASSES];
+        for (begin, costs) in costs.iter_mut().enumerate() {
+            for (end, cost) in costs.iter_mut().enumerate() {
+                let [pages, classes, squares] = sums.each_ref().map(|sums| sums[end] - sums[begin]);
+                // The spread of their classes, times the square of the pages.
+                let spread = (squares * pages - classes * classes).max(0.0) as f32;
+                let pages = pages as f32;
+                let moved = pages * spread / (spread + of_one_rate * pages * pages);
+                *cost = if end > begin { moved } else { f32::INFINITY };
             }
         }
         costs
@@ -263,7 +283,7 @@ impl Division {
     ) {
         let rungs = plan.rungs.most;
         let first_writes = StreamId(rungs as u8);
-        let shares_first = self.first_writes < f64::from(first_cost);
+        let shares_first = pages_of(self.first_writes) < first_cost;
         let mut is_free = [false; RUNGS_MAX];
         // Leader -> the stream whose open block is the fullest, and its room.
         let mut fullest: [Option<(StreamId, u32)>; CLASSES] = [None; CLASSES];
@@ -292,31 +312,8 @@ impl Division {
     }
 }
 
-/// The pages of consecutive classes.
-#[derive(Debug, Clone, Copy, Default)]
-struct ClassRange {
-    pages: f32,
-    /// Their mean class, and the sum of squares around it.
-    mean: f32,
-    squares: f32,
-}
-
-impl ClassRange {
-    /// Adds those of a class.
-    #[inline]
-    fn add(&mut self, class: f32, pages: f32) {
-        self.pages += pages;
-        let from_mean = class - self.mean;
-        self.mean += from_mean * pages / self.pages;
-        self.squares += pages * from_mean * (class - self.mean);
-    }
-
-    /// How many more pages are moved if these share a stream, lives of one rate spreading by `of_one_rate`.
-    #[inline]
-    fn cost(&self, of_one_rate: f32) -> f32 {
-        let spread = self.squares / self.pages * OCTAVES_PER_CLASS * OCTAVES_PER_CLASS;
-        self.pages * spread / (spread + of_one_rate)
-    }
+fn pages_of(count: u64) -> f32 {
+    count as f32 / PAGE as f32
 }
 
 /// Takes the free stream that lies among the streams as `class` does among the classes.

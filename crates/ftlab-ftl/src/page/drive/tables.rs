@@ -209,6 +209,12 @@ impl DriveState {
         self.valid_pages[block.index()]
     }
 
+    /// [`valid_pages`](Self::valid_pages) of every block.
+    #[inline]
+    pub(crate) fn valid_pages_of_blocks(&self) -> &[u32] {
+        &self.valid_pages
+    }
+
     /// What a block is doing.
     #[inline]
     pub fn phase(&self, block: BlockId) -> Phase {

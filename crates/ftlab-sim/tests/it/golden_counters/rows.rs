@@ -4,7 +4,7 @@ use super::{RESULT, data, experiment};
 use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_ftl::registry::{self, Kind};
 use ftlab_sim::result::RunResult;
-use ftlab_sim::{EarlyCollection, Experiment, Fill, Length, Logical, Physical};
+use ftlab_sim::{EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload};
 use ftlab_spec::Share;
 use ftlab_trace::Space;
 use ftlab_trace::{Contents, Layout, OpenOptions, RequestBatch, TraceSource, open};
@@ -179,11 +179,21 @@ fn generator(name: &str, spec: &str) -> Row {
     }
 }
 
-/// Every registered FTL over the trace.
+/// Every registered FTL over the trace, and `hazard` on a drive that is large enough for it to try out rules.
 fn ftls() -> Vec<Row> {
-    let experiment = experiment(Vec::new());
+    let small = experiment(Vec::new());
     let registered = RESULT.runs.iter().take(registry::ftl_names().len());
-    registered.map(|run| row(run.ftl.clone(), &experiment, run)).collect()
+    let mut rows: Vec<_> = registered.map(|run| row(run.ftl.clone(), &small, run)).collect();
+    let mut large = experiment(vec!["hazard".parse().unwrap()]);
+    large.workload = Workload::parse("ycsb:workload=a", OpenOptions::default()).unwrap();
+    large.length = Length::Writes(200_000);
+    large.drive.logical = Logical::Pages(1 << 16);
+    large.drive.physical = Physical::Blocks(1100);
+    let result = large.run(&mut ()).unwrap();
+    let rules = result.runs[0].rules.as_deref().unwrap();
+    assert!(rules.contains("pages") && rules.contains("blocks"), "{rules}");
+    rows.push(row("hazard, large".into(), &large, &result.runs[0]));
+    rows
 }
 
 fn row(name: String, experiment: &Experiment, run: &RunResult) -> Row {
@@ -249,7 +259,7 @@ const CHANGES: &[Change] = &[
     }),
     ("streams", |of| of.streams = Some("0..4MiB=1,4MiB..8MiB=2".parse().unwrap())),
     ("zipf", |of| {
-        of.workload = ftlab_sim::Workload::parse("zipf", OpenOptions::default()).unwrap();
+        of.workload = Workload::parse("zipf", OpenOptions::default()).unwrap();
         of.length = Length::Writes(20_000);
     }),
     ("gc=incremental", |of| of.drive.gc = "incremental".parse().unwrap()),
