@@ -3,7 +3,7 @@
 use crate::algorithms::hazard::lifetimes::Scale;
 use crate::state::state;
 
-/// Ages beyond this many host writes count as this.
+/// Ages beyond this many host writes count as this: signed numbers convert faster.
 pub(super) const AGE_MAX: u32 = i32::MAX.cast_unsigned();
 
 /// What is kept of a block that is not open.
@@ -102,7 +102,7 @@ pub(super) struct Moment {
     /// Host writes since the older snapshots of epochs and of parts.
     pub(super) since_then: f32,
     pub(super) since_lately: f32,
-    /// Pages that the prior counts for, and those in what blocks lost lately.
+    /// Pages that the prior counts for, and those that it counts for in what blocks lost lately.
     pub(super) prior: f32,
     pub(super) lately_prior: f32,
 }

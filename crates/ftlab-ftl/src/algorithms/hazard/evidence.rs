@@ -258,7 +258,7 @@ impl Evidence {
     ) -> [f32; GROUP] {
         let moment = self.moment(drive);
         let (shift, scale) = (self.shift, self.scale);
-        // Copies, of which the compiler knows that all of them may be read: so it works out several blocks at once.
+        // Copied to arrays of known length, so that the compiler works out several blocks at once.
         let (stamps, steps) = (in_group(&self.stamps, group), in_group(&self.steps, group));
         let histories = in_group(&self.histories, group);
         let mut valid = [0; GROUP];
@@ -290,13 +290,13 @@ impl Evidence {
             }
             self.rewrite_steps.as_chunks_mut().0[group] = rewrite_steps;
         }
-        debug_assert!(self.agrees(group, &scores, drive), "one alone has another score");
+        debug_assert!(self.agrees(group, &scores, drive), "alone, a block has another score");
         scores
     }
 
-    /// Whether the score of one block, which the write clock picks, is the one that it gets alone.
+    /// Whether the score of one block, another one each time, is the one that it gets alone.
     fn agrees(&self, group: usize, scores: &[f32; GROUP], drive: &DriveState) -> bool {
-        let at = drive.write_clock() as usize % GROUP;
+        let at = (drive.write_clock() / self.part_writes) as usize % GROUP;
         let block = BlockId((group * GROUP + at) as u32);
         let score = || self.estimate_sealed(block, drive).score(drive.pages_per_block() as f32);
         let expected = if self.is_sealed(block) { score() } else { 0.0 };
@@ -398,7 +398,10 @@ impl Evidence {
             self.is_sealed(*block) != is_sealed
         };
         match drive.host_blocks().find(is_wrong) {
-            Some(block) => Err(format!("block {block} is {:?}", drive.phase(block))),
+            Some(block) => {
+                let taken_for = if self.is_sealed(block) { "sealed" } else { "not sealed" };
+                Err(format!("block {block} is {:?}, and taken for {taken_for}", drive.phase(block)))
+            }
             None => Ok(()),
         }
     }

@@ -271,7 +271,8 @@ impl Hazard {
         }
     }
 
-    /// Scores all blocks again.
+    /// Scores all blocks again. Of several victims that are collected in steps, those whose pages do not move yet are
+    /// scored, too: none is chosen before all of them are erased.
     fn score_all(&mut self, drive: &DriveState) {
         let keeps_steps = self.keeps_steps();
         self.board.set_all(|group| self.evidence.scores(group, keeps_steps, drive));

@@ -6,7 +6,7 @@ use ftlab_flash::BlockId;
 /// Steps into which an octave is divided, as a power of two.
 pub(super) const STEPS_PER_OCTAVE_BITS: u32 = 3;
 
-/// Blocks whose maximum is kept together.
+/// Blocks whose maximum is kept together, and which are scored together.
 pub(super) const GROUP: usize = 64;
 
 /// Blocks whose bytes are compared together.
@@ -44,7 +44,7 @@ impl ScoreBoard {
         self.put(block.index(), byte_of(score, self.origin));
     }
 
-    /// All blocks have other scores, as of groups of them; 0 is no candidate.
+    /// Sets the scores of all blocks, a group at a time; 0 is no candidate.
     pub(super) fn set_all(&mut self, mut scores: impl FnMut(usize) -> [f32; GROUP]) {
         let origin = self.origin;
         let groups = self.scores.as_chunks_mut::<GROUP>().0.iter_mut().zip(&mut self.groups);
@@ -177,6 +177,13 @@ mod tests {
             .collect();
         assert_eq!(best, expected);
         assert!(!best.is_empty());
+        let scores = |group| std::array::from_fn(|at| ((group * GROUP + at) % 777) as f32);
+        board.set_all(scores);
+        board.check().unwrap();
+        let mut one_by_one = ScoreBoard::new(10_000, 1.0);
+        let all = board.scores.len() as u32;
+        (0..all).for_each(|block| one_by_one.set(BlockId(block), (block % 777) as f32));
+        assert_eq!((board.scores, board.tops), (one_by_one.scores, one_by_one.tops));
     }
 
     #[test]

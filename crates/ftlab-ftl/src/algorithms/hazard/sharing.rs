@@ -25,8 +25,8 @@ use crate::stream::StreamId;
 /// After an epoch, a count is smaller by one part in so many.
 const DECAY: u64 = 10;
 
-/// What a page adds to a count. Counts are whole numbers, since one more is added to these in a cycle; in such parts, a
-/// tenth can be taken off a few pages, too.
+/// What a page adds to a count. Counts are whole numbers, because adding to one takes a single cycle. They count small
+/// parts of a page, so that a tenth can be taken off a few pages, too.
 const PAGE: u64 = 1 << 16;
 
 /// Square octaves by which lifetimes spread that are drawn at one rate: the variance of the logarithm of
@@ -54,7 +54,7 @@ pub(super) struct OpenBlock {
 pub(super) struct Sharing {
     /// One for each set, of which there is one where the host names no placement handles.
     divisions: Vec<Division>,
-    /// Pages that were moved, lately, in parts of `PAGE`.
+    /// Pages that were moved, lately, each counting as `PAGE`.
     moved: u64,
     /// Whether first writes have a stream of their own, be they few.
     keeps_first_writes: bool,
@@ -74,7 +74,7 @@ struct Plan {
     block_cost: f32,
 }
 
-/// How many pages of a set each class takes, in parts of `PAGE`, and which classes share a stream.
+/// How many pages of a set each class takes, each counting as `PAGE`, and which classes share a stream.
 struct Division {
     /// Class -> pages of such lifetimes, lately.
     pages: [u64; CLASSES],
