@@ -170,9 +170,8 @@ impl Moment {
     #[inline(always)]
     pub(super) fn estimate(&self, record: Record) -> Estimate {
         let age = self.now.wrapping_sub(record.stamp).clamp(1, AGE_MAX).cast_signed() as f32;
-        let lifetime = self.scale.lifetime(record.step);
-        let expected = lifetime + 2.0 * age;
-        let valid = record.valid.cast_signed() as f32;
+        let beforehand = self.estimate_open(record.step, age, record.valid);
+        let Estimate { valid, expected, losses: alone, .. } = beforehand;
         let then = record.valid_then.cast_signed() as f32;
         let lately = record.valid_lately.cast_signed() as f32;
         let is_whole = record.history.is_new() || (record.history.was_open() && then < valid);
@@ -181,21 +180,22 @@ impl Moment {
         let long = Losses::new(before, valid, writes).and(Losses::known(self.prior, expected));
         let lately = Losses::new(lately, valid, self.since_lately);
         let all = long.and_lately(lately, self.lately_prior);
-        let alone = Losses::known(self.lately_prior, expected);
         let is_alone = record.history.was_open_lately();
         let losses = Losses {
             pages: if is_alone { alone.pages } else { all.pages },
             exposure: if is_alone { alone.exposure } else { all.exposure },
         };
-        Estimate { age, lifetime, valid, expected, losses }
+        Estimate { losses, ..beforehand }
     }
 
     /// That of an open block with `valid` pages, of which nothing is known but what was expected, and the mean age.
+    #[expect(clippy::inline_always, reason = "called for many blocks")]
+    #[inline(always)]
     pub(super) fn estimate_open(&self, step: u8, age: f32, valid: u32) -> Estimate {
         let lifetime = self.scale.lifetime(step);
         let expected = lifetime + 2.0 * age;
         let losses = Losses::known(self.lately_prior, expected);
-        Estimate { age, lifetime, valid: valid as f32, expected, losses }
+        Estimate { age, lifetime, valid: valid.cast_signed() as f32, expected, losses }
     }
 }
 
