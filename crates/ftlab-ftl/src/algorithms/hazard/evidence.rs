@@ -276,19 +276,22 @@ impl Evidence {
                 valid_lately: u32::from(valid_lately[at]) << shift,
             })
         };
+        let if_sealed = |at: usize, score: f32| if histories[at].is_sealed() { score } else { 0.0 };
         let mut scores = [0.0; GROUP];
-        for at in 0..GROUP {
-            let score = estimate(at).score(moment.pages);
-            scores[at] = if histories[at].is_sealed() { score } else { 0.0 };
-        }
+        // Two loops: one that asks whether to keep steps would take the blocks one by one.
         if keeps_steps {
             let mut rewrite_steps = in_group(&self.rewrite_steps, group);
             for at in 0..GROUP {
-                let step = scale.step_of(estimate(at).rewritten());
-                let kept = rewrite_steps[at];
+                let (estimate, kept) = (estimate(at), rewrite_steps[at]);
+                let step = scale.step_of(estimate.rewritten());
+                scores[at] = if_sealed(at, estimate.score(moment.pages));
                 rewrite_steps[at] = if histories[at].is_sealed() { step } else { kept };
             }
             self.rewrite_steps.as_chunks_mut().0[group] = rewrite_steps;
+        } else {
+            for at in 0..GROUP {
+                scores[at] = if_sealed(at, estimate(at).score(moment.pages));
+            }
         }
         debug_assert!(self.agrees(group, &scores, drive), "alone, a block has another score");
         scores

@@ -18,6 +18,9 @@ const STEPS: u32 = (CLASSES as u32) << STEPS_PER_CLASS_BITS;
 
 pub(super) const FINE_STEP_BITS: u32 = STEPS.ilog2() + FINE_BITS;
 
+/// Into how many fine steps an octave is divided.
+pub(super) const FINE_STEPS_PER_OCTAVE: u32 = 1 << (STEPS_PER_OCTAVE_BITS + FINE_BITS);
+
 /// How wide a class is.
 pub(super) const OCTAVES_PER_CLASS: f32 = 0.5;
 
@@ -65,6 +68,12 @@ impl Scale {
         let steps = (self.origin + i32::from(step)).cast_unsigned();
         f32::from_bits((2 * steps + 1) << (f32::MANTISSA_DIGITS - 2 - STEPS_PER_OCTAVE_BITS))
     }
+}
+
+/// The step of a lifetime that is longer by `raise` fine steps than that of `fine_step`.
+#[inline]
+pub(super) fn step_of_fine(fine_step: u16, raise: i32) -> u8 {
+    ((i32::from(fine_step) + raise) >> FINE_BITS).clamp(0, STEPS.cast_signed() - 1) as u8
 }
 
 #[inline]

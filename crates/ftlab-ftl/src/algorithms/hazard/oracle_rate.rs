@@ -75,7 +75,7 @@ impl PolicyEntry for OracleRate {
     const SUMMARY: &'static str =
         "hazard with the true rate of each page, which only a first pass over the workload tells";
     const SOURCE: &'static str = "ours";
-    const DECISIONS: u32 = 2;
+    const DECISIONS: u32 = 3;
     const HINTS: Hints = Hints::Lifetimes;
 
     fn new(parameters: &RateParameters, shape: DriveShape) -> Self {

@@ -10,7 +10,9 @@
 //! pages it is counted how long those of each kind did, by what was expected, and lifetimes of the two kinds are brought
 //! to one scale before they are placed. Of those that the host wrote it is counted as well how regular their lives are.
 
-use crate::algorithms::hazard::lifetimes::{FINE_STEP_BITS, Scale};
+use crate::algorithms::hazard::lifetimes::{
+    FINE_STEP_BITS, FINE_STEPS_PER_OCTAVE, Scale, step_of_fine,
+};
 use crate::algorithms::hazard::regularity::Regularity;
 use crate::page::entry::DriveShape;
 use crate::state::state;
@@ -100,16 +102,14 @@ pub(super) struct Pages {
     moved: Lives,
     /// Of pages that the host wrote, and of which more is known than that they were written once.
     regularity: Regularity,
-    /// By how much the lifetimes of written pages are multiplied, and those of moved ones divided, when they are placed.
-    factor: f32,
-    /// One by `factor`, which takes less time to multiply by than a division.
-    one_by_factor: f32,
+    /// By how many fine steps the lifetimes of written pages are raised, and those of moved ones lowered, when they are
+    /// placed.
+    raise: i32,
 }
 
 state!(
-    Pages { known, written, moved, regularity, factor }
-    constant scale, first_written, one_by_factor
-    then invert_factor
+    Pages { known, written, moved, regularity, raise }
+    constant scale, first_written
 );
 
 impl Pages {
@@ -122,8 +122,7 @@ impl Pages {
             written: Lives::default(),
             moved: Lives::default(),
             regularity: Regularity::default(),
-            factor: 1.0,
-            one_by_factor: 1.0,
+            raise: 0,
         }
     }
 
@@ -158,7 +157,7 @@ impl Pages {
         if is_sampled(lpn) {
             self.count_stay(known, age / expected, true);
         }
-        self.scale.step_of(lifetime * self.factor)
+        step_of_fine(fine_step, self.raise)
     }
 
     /// A page is moved that has lived for `age` where it was: the step of a place for it.
@@ -174,7 +173,7 @@ impl Pages {
         if is_sampled(lpn) {
             self.count_stay(known, age / expected, false);
         }
-        self.scale.step_of(lifetime * self.one_by_factor)
+        step_of_fine(fine_step, -self.raise)
     }
 
     /// A page of the sample, of which this was known, was for `times` as long as expected where it was. It left that place
@@ -189,10 +188,6 @@ impl Pages {
         }
     }
 
-    fn invert_factor(&mut self) {
-        self.one_by_factor = 1.0 / self.factor;
-    }
-
     /// Whether pages die on time, rather than at random.
     pub(super) fn are_regular(&self) -> bool {
         self.regularity.is_high()
@@ -200,8 +195,8 @@ impl Pages {
 
     /// An epoch has passed: brings both kinds to one scale.
     pub(super) fn on_epoch(&mut self) {
-        self.factor = (self.written.mean() / self.moved.mean()).sqrt() as f32;
-        self.invert_factor();
+        let octaves = 0.5 * (self.written.mean() / self.moved.mean()).log2();
+        self.raise = (octaves * f64::from(FINE_STEPS_PER_OCTAVE)).round() as i32;
         self.written.decay();
         self.moved.decay();
         self.regularity.decay(DECAY);
@@ -291,7 +286,8 @@ mod tests {
         }
         pages.on_epoch();
         // One in two written pages was moved after half of its lifetime, so both halves make one; a ratio of six.
-        assert!((pages.factor * pages.factor * 6.0 - 1.0).abs() < 0.1, "{}", pages.factor);
+        let raise = -0.5 * 6_f64.log2() * f64::from(FINE_STEPS_PER_OCTAVE);
+        assert!((f64::from(pages.raise) - raise).abs() < 30.0, "{}, not {raise}", pages.raise);
         let octaves = f32::from(place(&mut pages, true) - place(&mut pages, false)) / 8.0;
         assert!((octaves - 6_f32.log2()).abs() < 0.3, "{octaves}");
     }

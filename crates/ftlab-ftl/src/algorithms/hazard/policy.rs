@@ -191,7 +191,7 @@ impl PolicyEntry for Hazard {
     const NAME: &'static str = "hazard";
     const SUMMARY: &'static str = "lifetimes of pages from their past, rates of blocks from what they lost lately; least decline first";
     const SOURCE: &'static str = "ours";
-    const DECISIONS: u32 = 9;
+    const DECISIONS: u32 = 10;
 
     fn fit(parameters: &mut HazardParameters, context: &FitContext) -> Result<(), SpecError> {
         if parameters.pages == KnownPages::Off && parameters.rule == RuleChoice::Pages {

@@ -37,8 +37,8 @@ const SPREAD_OF_ONE_RATE: f32 = 3.42;
 const SPREAD_IF_REGULAR: f32 = SPREAD_OF_ONE_RATE / 16.0;
 
 /// The share of all pages that is taken to be spread evenly over the classes, so that bounds lie between
-/// the lifetimes where there are none.
-const EVEN_SHARE: f32 = 0.01;
+/// the lifetimes where there are none. A hundredth took a stream for classes in which there was nothing else.
+const EVEN_SHARE: f32 = 0.002;
 
 /// Pages that each class has at least, so that something is divided where there are none.
 const PAGES_MIN: f32 = 1e-6;
