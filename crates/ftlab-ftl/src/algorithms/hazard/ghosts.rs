@@ -10,8 +10,9 @@
 //! a 1,024th of all pages, a ghost takes one write in so many. There is one such page in 1,024 at most, of the drive as of
 //! the ghost, so that as many of the ghost's pages stand for all of them.
 //!
-//! Ghosts take time, and a choice that was learned once mostly stays. So they rest for three quarters of it. Rests are
-//! long and few, since what ghosts missed in one looks to them like lives that end too soon.
+//! Ghosts take time, and a choice that was learned once mostly stays. So they rest for three quarters of it, or for half, if
+//! what they move takes long to settle: a choice that was made before that would stay, too. Rests are long and few,
+//! since what ghosts missed in one looks to them like lives that end too soon.
 //!
 //! Caches have had ghosts for long, and chosen by sets that duel (Qureshi et al., ISCA 2007). Sets of a drive cannot
 //! duel, since its pages share blocks.
@@ -45,6 +46,15 @@ const DECAY: f32 = 0.985;
 
 /// Epochs in which ghosts take what the host writes: four drive writes, if an epoch is as by default.
 const AWAKE: u64 = 256;
+
+/// The most that these may be, if what the best ghost moves has not settled by then.
+const AWAKE_MAX: u64 = 2 * AWAKE;
+
+/// It is looked at after so many epochs.
+const LOOK: u64 = AWAKE / 8;
+
+/// By what share it changes from one look to the next, at most, if it has settled.
+const SETTLED: f32 = 0.1;
 
 /// Epochs from one time when they do to the next.
 const CYCLE: u64 = 4 * AWAKE;
@@ -89,11 +99,14 @@ pub(super) struct Ghosts<P> {
     by_rule: [Ghost<P>; Rule::ALL.len()],
     /// Pages that the host wrote, and the ghosts did not take yet.
     waiting: Vec<Lpn>,
-    /// Epochs of the drive that are over.
+    /// Epochs of the drive that are over, and those after which the ghosts rest.
     epochs: u64,
+    awake_until: u64,
+    /// What the best of them moved at the last look.
+    looked_at: f32,
 }
 
-state!([P: Hinted] Ghosts<P> { by_rule, waiting, epochs } constant sample);
+state!([P: Hinted] Ghosts<P> { by_rule, waiting, epochs, awake_until, looked_at } constant sample);
 
 impl Sample {
     /// None of a drive that is too small for one.
@@ -204,7 +217,7 @@ impl<P: Hinted> Ghosts<P> {
         let small = sample.shape(shape);
         let [a, b, c] = Rule::ALL.map(|rule| Ghost::new(rule, make(rule, small), small));
         let (by_rule, waiting) = ([a?, b?, c?], Vec::with_capacity(WAITING));
-        Some(Self { sample, by_rule, waiting, epochs: 0 })
+        Some(Self { sample, by_rule, waiting, epochs: 0, awake_until: AWAKE, looked_at: 0.0 })
     }
 
     /// The host writes a page to `drive`. Whether it `is_hottest` is asked only while they take what the host does.
@@ -232,7 +245,7 @@ impl<P: Hinted> Ghosts<P> {
     /// Whether they take what the host does in this epoch.
     #[inline]
     fn are_awake(&self) -> bool {
-        self.epochs % CYCLE < AWAKE
+        self.epochs < self.awake_until
     }
 
     /// Whether what they do in this epoch counts.
@@ -286,6 +299,7 @@ impl<P: Hinted> Ghosts<P> {
         let are_heard = self.are_heard();
         self.epochs += 1;
         if self.epochs.is_multiple_of(CYCLE) {
+            self.awake_until = self.epochs + AWAKE;
             self.wake_up(drive);
         }
         if !are_heard {
@@ -293,9 +307,24 @@ impl<P: Hinted> Ghosts<P> {
             return present;
         }
         self.by_rule.iter_mut().for_each(Ghost::end_epoch);
+        self.look();
         let limit = (1.0 - MARGIN) * self.by_rule[present as usize].cost();
         let best = self.by_rule.iter().min_by(|a, b| a.cost().total_cmp(&b.cost()));
         best.filter(|best| best.cost() < limit).map_or(present, |best| best.rule)
+    }
+
+    /// They stay awake for longer if what the best of them moves has not settled.
+    fn look(&mut self) {
+        if !self.epochs.is_multiple_of(LOOK) {
+            return;
+        }
+        let now = self.by_rule.iter().map(Ghost::cost).fold(f32::INFINITY, f32::min);
+        let has_settled = (now - self.looked_at).abs() <= SETTLED * self.looked_at;
+        self.looked_at = now;
+        let may_stay = self.epochs % CYCLE < AWAKE_MAX;
+        if self.epochs == self.awake_until && may_stay && !has_settled {
+            self.awake_until += LOOK;
+        }
     }
 
     /// Their tables: the place of each page, which flash pages are valid, and what their policies remember.
@@ -452,6 +481,25 @@ mod tests {
         assert_eq!(taken, (0..AWAKE).chain(of_second.clone()).collect::<Vec<_>>());
         let heard = (0..AWAKE).chain(CYCLE + CATCHING_UP..of_second.end);
         assert_eq!(chosen, heard.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn ghosts_rest_later_if_what_they_move_has_not_settled() {
+        let drive = drive();
+        // What all ghosts move grows by the first share in half a drive write, until it settles.
+        for (growth, settles, expected) in
+            [(0.05, u64::MAX, AWAKE), (0.3, 350, 384), (0.3, u64::MAX, AWAKE_MAX)]
+        {
+            let mut ghosts = Hazard::ghosts(&HazardParameters::default(), SHAPE).unwrap();
+            while ghosts.are_awake() {
+                let looks = ghosts.epochs.min(settles) as f32 / LOOK as f32;
+                for ghost in &mut ghosts.by_rule {
+                    (ghost.moved, ghost.written) = (100.0 * (1.0_f32 + growth).powf(looks), 1000.0);
+                }
+                ghosts.best(Rule::Pages, drive.drive());
+            }
+            assert_eq!(ghosts.epochs, expected, "{growth} until {settles}");
+        }
     }
 
     #[test]
