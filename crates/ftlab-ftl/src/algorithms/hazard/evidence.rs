@@ -250,6 +250,7 @@ impl Evidence {
 
     /// At a snapshot, the scores of a group of blocks; 0 of those that are not sealed. If `keeps_steps`, what is expected
     /// of pages that the host rewrites is worked out, too.
+    #[expect(clippy::needless_range_loop, reason = "several blocks at once by index alone")]
     pub(super) fn scores(
         &mut self,
         group: usize,
@@ -278,7 +279,7 @@ impl Evidence {
         };
         let if_sealed = |at: usize, score: f32| if histories[at].is_sealed() { score } else { 0.0 };
         let mut scores = [0.0; GROUP];
-        // Two loops: one that asks whether to keep steps would take the blocks one by one.
+        // Two loops, since a single one that asked whether to keep steps would take the blocks one by one.
         if keeps_steps {
             let mut rewrite_steps = in_group(&self.rewrite_steps, group);
             for at in 0..GROUP {

@@ -10,9 +10,9 @@
 //! a 1,024th of all pages, a ghost takes one write in so many. There is one such page in 1,024 at most, of the drive as of
 //! the ghost, so that as many of the ghost's pages stand for all of them.
 //!
-//! Ghosts take time, and a choice that was learned once mostly stays. So they rest for three quarters of it, or for half, if
-//! what they move takes long to settle: a choice that was made before that would stay, too. Rests are long and few,
-//! since what ghosts missed in one looks to them like lives that end too soon.
+//! Ghosts take time, and a choice that was learned once mostly stays. So they rest for half to three quarters of it: the
+//! sooner, the sooner what they move has settled, since a choice that was made too early would stay as well. Rests are
+//! long and few, since what ghosts missed in one looks to them like lives that end too soon.
 //!
 //! Caches have had ghosts for long, and chosen by sets that duel (Qureshi et al., ISCA 2007). Sets of a drive cannot
 //! duel, since its pages share blocks.
@@ -44,16 +44,16 @@ const WAITING: usize = 256;
 /// What is left of a count after an epoch.
 const DECAY: f32 = 0.985;
 
-/// Epochs in which ghosts take what the host writes: four drive writes, if an epoch is as by default.
+/// Epochs in which ghosts take what the host writes, at least: four drive writes, if an epoch is as by default.
 const AWAKE: u64 = 256;
 
-/// The most that these may be, if what the best ghost moves has not settled by then.
+/// The most that these may be, if what the best ghost moves has not settled before.
 const AWAKE_MAX: u64 = 2 * AWAKE;
 
-/// It is looked at after so many epochs.
+/// Whether it has is asked every so many epochs.
 const LOOK: u64 = AWAKE / 8;
 
-/// By what share it changes from one look to the next, at most, if it has settled.
+/// By what share it may change from one look to the next, and still counts as settled.
 const SETTLED: f32 = 0.1;
 
 /// Epochs from one time when they do to the next.
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn ghosts_rest_for_three_quarters_of_the_time_and_choose_when_they_have_caught_up() {
+    fn settled_ghosts_rest_for_three_quarters_of_the_time_and_are_heard_when_they_caught_up() {
         let mut ghosts = Hazard::ghosts(&HazardParameters::default(), SHAPE).unwrap();
         let (mut taken, mut chosen) = (Vec::new(), Vec::new());
         let drive = drive();
@@ -485,21 +485,32 @@ mod tests {
 
     #[test]
     fn ghosts_rest_later_if_what_they_move_has_not_settled() {
-        let drive = drive();
-        // What all ghosts move grows by the first share in half a drive write, until it settles.
         for (growth, settles, expected) in
             [(0.05, u64::MAX, AWAKE), (0.3, 350, 384), (0.3, u64::MAX, AWAKE_MAX)]
         {
-            let mut ghosts = Hazard::ghosts(&HazardParameters::default(), SHAPE).unwrap();
-            while ghosts.are_awake() {
-                let looks = ghosts.epochs.min(settles) as f32 / LOOK as f32;
-                for ghost in &mut ghosts.by_rule {
-                    (ghost.moved, ghost.written) = (100.0 * (1.0_f32 + growth).powf(looks), 1000.0);
-                }
-                ghosts.best(Rule::Pages, drive.drive());
-            }
-            assert_eq!(ghosts.epochs, expected, "{growth} until {settles}");
+            assert_eq!(epochs_awake(0, growth, settles), expected, "{growth} until {settles}");
+            let later = epochs_awake(CYCLE, growth, settles.saturating_add(CYCLE));
+            assert_eq!(later, expected, "after a rest: {growth} until {settles}");
         }
+    }
+
+    /// Epochs until ghosts rest that woke up after `begin` epochs, if what they move grows by a share in half a drive write,
+    /// until epoch `settles`.
+    fn epochs_awake(begin: u64, growth: f32, settles: u64) -> u64 {
+        let (drive, mut ghosts) =
+            (drive(), Hazard::ghosts(&HazardParameters::default(), SHAPE).unwrap());
+        if begin > 0 {
+            ghosts.epochs = begin - 1;
+            ghosts.best(Rule::Pages, drive.drive());
+        }
+        while ghosts.are_awake() {
+            let looks = (ghosts.epochs.min(settles) - begin) as f32 / LOOK as f32;
+            for ghost in &mut ghosts.by_rule {
+                (ghost.moved, ghost.written) = (100.0 * (1.0 + growth).powf(looks), 1000.0);
+            }
+            ghosts.best(Rule::Pages, drive.drive());
+        }
+        ghosts.epochs - begin
     }
 
     #[test]

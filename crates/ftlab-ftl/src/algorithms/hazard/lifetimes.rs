@@ -70,7 +70,8 @@ impl Scale {
     }
 }
 
-/// The step of a lifetime that is longer by `raise` fine steps than that of `fine_step`.
+/// The step of a lifetime that is longer by `raise` fine steps than that of `fine_step`. A lifetime beyond the scale counts
+/// as its end before that.
 #[inline]
 pub(super) fn step_of_fine(fine_step: u16, raise: i32) -> u8 {
     ((i32::from(fine_step) + raise) >> FINE_BITS).clamp(0, STEPS.cast_signed() - 1) as u8

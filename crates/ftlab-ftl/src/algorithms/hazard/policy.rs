@@ -26,9 +26,10 @@
 //! factor f = sqrt(h / rate), the page is expected to live for (f T + a) / 2, and the pages of a sequential run
 //! share the geometric mean over the run so far. By that of moves, pages that the host rewrites are first writes,
 //! and all pages of a victim are expected to live for f (T + 2 a). A drive of 65,536 pages or more has a ghost for
-//! each rule, with two parts in an epoch, and takes the rule of the best one; after four drive writes, or up to eight if
-//! what they move has not settled, they rest until the sixteenth, and so on: see `ghosts.rs`. A smaller one keeps to the rule of pages. With `pages=off` nothing is kept of single pages: what
-//! the host rewrites follows the rule of blocks, what is moved that of moves.
+//! each rule, with two parts in an epoch, and takes the rule of the best one. After four to eight drive writes, when
+//! what they move has settled, they rest until the sixteenth, and so on: see `ghosts.rs`. A smaller drive keeps to the
+//! rule of pages. With `pages=off` nothing is kept of single pages: what the host rewrites follows the rule of blocks,
+//! what is moved that of moves.
 //!
 //! ```text
 //! place_host(page):

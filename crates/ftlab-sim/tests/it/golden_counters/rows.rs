@@ -179,14 +179,15 @@ fn generator(name: &str, spec: &str) -> Row {
     }
 }
 
-/// Every registered FTL over the trace, and `hazard` on a drive that is large enough for it to try out rules.
+/// Every registered FTL over the trace, and `hazard` on a drive that is large enough for it to try out rules, until it
+/// rests from that.
 fn ftls() -> Vec<Row> {
     let small = experiment(Vec::new());
     let registered = RESULT.runs.iter().take(registry::ftl_names().len());
     let mut rows: Vec<_> = registered.map(|run| row(run.ftl.clone(), &small, run)).collect();
     let mut large = experiment(vec!["hazard".parse().unwrap()]);
     large.workload = Workload::parse("ycsb:workload=a", OpenOptions::default()).unwrap();
-    large.length = Length::Writes(200_000);
+    large.length = Length::Writes(400_000);
     large.drive.logical = Logical::Pages(1 << 16);
     large.drive.physical = Physical::Blocks(1100);
     let result = large.run(&mut ()).unwrap();
