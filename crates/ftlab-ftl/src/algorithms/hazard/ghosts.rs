@@ -309,8 +309,16 @@ impl<P: Hinted> Ghosts<P> {
         self.by_rule.iter_mut().for_each(Ghost::end_epoch);
         self.look();
         let limit = (1.0 - MARGIN) * self.by_rule[present as usize].cost();
-        let best = self.by_rule.iter().min_by(|a, b| a.cost().total_cmp(&b.cost()));
-        best.filter(|best| best.cost() < limit).map_or(present, |best| best.rule)
+        let best = self.best_ghost();
+        if best.cost() < limit { best.rule } else { present }
+    }
+
+    /// The one that moved the fewest pages lately; of equals the first.
+    fn best_ghost(&self) -> &Ghost<P> {
+        let [first, others @ ..] = &self.by_rule;
+        others
+            .iter()
+            .fold(first, |best, other| if other.cost() < best.cost() { other } else { best })
     }
 
     /// They stay awake for longer if what the best of them moves has not settled.
@@ -318,7 +326,7 @@ impl<P: Hinted> Ghosts<P> {
         if !self.epochs.is_multiple_of(LOOK) {
             return;
         }
-        let now = self.by_rule.iter().map(Ghost::cost).fold(f32::INFINITY, f32::min);
+        let now = self.best_ghost().cost();
         let has_settled = (now - self.looked_at).abs() <= SETTLED * self.looked_at;
         self.looked_at = now;
         let may_stay = self.epochs % CYCLE < AWAKE_MAX;
