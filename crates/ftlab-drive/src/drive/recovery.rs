@@ -211,9 +211,18 @@ fn put_in_place(
         }
     }
     write_endangered(repeated, superblock, pages, &misplaced)?;
+    // A search finds pages by what stands beside them. So all say what they are before any copy is overwritten.
+    misplaced.iter().try_for_each(|found| found.label_source(pages, sequence))?;
     sync("make durable what was recovered")?;
-    misplaced.iter().try_for_each(|page| page.put_in_place(pages, sequence))?;
-    if !misplaced.is_empty() {
+    let copied: Vec<_> = misplaced.iter().filter(|found| !found.is_in_its_place()).collect();
+    if !copied.is_empty() {
+        if recovery.by_map.is_some() && announce_search(repeated, superblock, pages)? {
+            sync("make durable that pages are going to be elsewhere")?;
+        }
+        // Nor is anything taken to be where it was once that is overwritten.
+        copied.iter().try_for_each(|found| found.label_place(pages, sequence))?;
+        sync("make durable what stands beside recovered pages")?;
+        copied.iter().try_for_each(|found| found.put_in_place(pages))?;
         sync("make recovered pages durable")?;
     }
     (recovery.restored_pages, recovery.damaged_pages) = (misplaced.len() as u64, lost.len() as u64);
@@ -310,6 +319,28 @@ fn write_endangered(
     journal.write(pages.backing, in_place, flushed, bytes).map_err(failed)?;
     repeated.extent.end = journal.head();
     Ok(())
+}
+
+/// Says in the journal that all operations are durable that were found by a search. Without that, a replay after a power
+/// cut would take what pages of another FTL have overwritten for what was never written; and a drive that was closed for
+/// one of which nothing has to be looked at. False if it says so already.
+fn announce_search(
+    repeated: &mut Repeated,
+    superblock: &Superblock,
+    pages: Pages,
+) -> Result<bool, MediaError> {
+    let tail = repeated.tail();
+    let Repeated { loaded, extent, last, .. } = repeated;
+    if extent.flushed >= *last && extent.end != loaded.checkpoint.head {
+        return Ok(false);
+    }
+    let mut journal =
+        Journal::new(superblock.uuid, superblock.layout, new_session(), extent.end, tail);
+    let bytes = extent.metadata_bytes.unwrap_or(0);
+    let written = journal.write_even_if_empty(pages.backing, extent.in_place, *last, bytes);
+    written.map_err(|error| MediaError::io("write the journal", error))?;
+    extent.end = journal.head();
+    Ok(true)
 }
 
 impl Repeated {

@@ -422,7 +422,7 @@ fn replay_once(
     }
     let survey = loaded.asked_to.map(|_| survey(&mut loaded, pages)).transpose()?;
     let lost = match &survey {
-        _ if recovery.repeated == 0 => 0,
+        _ if extent.end == loaded.checkpoint.head => 0,
         Some(survey) => locate::strangers_beside(&mut loaded, pages, survey)?,
         None => locate::strangers(&mut loaded, pages)?,
     };

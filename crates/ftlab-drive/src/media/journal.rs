@@ -137,6 +137,17 @@ impl Journal {
         if self.records == 0 {
             return Ok(0);
         }
+        self.write_even_if_empty(backing, in_place, flushed, metadata_bytes)
+    }
+
+    /// The same of a batch that may tell no more than what is in place and flushed.
+    pub(crate) fn write_even_if_empty(
+        &mut self,
+        backing: &dyn Backing,
+        in_place: u64,
+        flushed: u64,
+        metadata_bytes: u64,
+    ) -> io::Result<u64> {
         let len = self.batch.len();
         let bytes = (len as u64).next_multiple_of(SECTOR_BYTES);
         if bytes > self.room() {

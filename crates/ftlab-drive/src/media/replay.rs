@@ -398,6 +398,13 @@ pub(crate) enum Source {
 }
 
 impl Unplaced {
+    /// Writes beside its place what it is.
+    fn label(&self, pages: Pages, sequence: u64) -> Result<(), MediaError> {
+        let owner = Owner { lpn: self.lpn, checksum: self.checksum, sequence };
+        let written = pages.backing.write_at(&owner.encode(), pages.layout.owner(self.place));
+        written.map_err(|error| MediaError::io("write beside a flash page", error))
+    }
+
     fn read(&self, place: Ppn, pages: Pages) -> Result<Vec<u8>, Unread> {
         let mut page = vec![0; pages.layout.geometry.page_bytes() as usize];
         let is_right = |page: &[u8]| (checksum(self.lpn, page) == self.checksum).then_some(());
@@ -427,15 +434,31 @@ impl Misplaced {
         self.page.read(self.page.place, pages).is_ok()
     }
 
-    /// Copies it to its place; `sequence` is that of the newest version.
-    pub(crate) fn put_in_place(&self, pages: Pages, sequence: u64) -> Result<(), MediaError> {
+    /// Whether it was found in its place, and only what stands beside it may be missing.
+    pub(crate) fn is_in_its_place(&self) -> bool {
+        self.source == Source::Place(self.page.place)
+    }
+
+    /// Writes beside the place where it was found what it is, unless that stands there.
+    pub(crate) fn label_source(&self, pages: Pages, sequence: u64) -> Result<(), MediaError> {
+        match self.source {
+            Source::Place(place) => {
+                let found = Unplaced { place, ..self.page };
+                if pages.says_owner(&found) { Ok(()) } else { found.label(pages, sequence) }
+            }
+            Source::Journal(_) | Source::Endangered(_) => Ok(()),
+        }
+    }
+
+    /// The same beside its place; `sequence` is that of the newest version.
+    pub(crate) fn label_place(&self, pages: Pages, sequence: u64) -> Result<(), MediaError> {
+        self.page.label(pages, sequence)
+    }
+
+    /// Copies it to its place.
+    pub(crate) fn put_in_place(&self, pages: Pages) -> Result<(), MediaError> {
         let data = self.data(pages)?;
-        let Unplaced { lpn, checksum, place } = self.page;
-        let owner = Owner { lpn, checksum, sequence };
-        let Pages { backing, layout } = pages;
-        backing
-            .write_at(&owner.encode(), layout.owner(place))
-            .and_then(|()| backing.write_at(&data, layout.page(place)))
-            .map_err(|error| MediaError::io("write a flash page", error))
+        let written = pages.backing.write_at(&data, pages.layout.page(self.page.place));
+        written.map_err(|error| MediaError::io("write a flash page", error))
     }
 }

@@ -216,6 +216,25 @@ fn so_it_is_if_the_map_is_on_flash() {
     assert!(refused < families.len() / 3, "{refused} of {} are too large", families.len());
 }
 
+/// What the other FTL has overwritten is found by the one before, also if the drive had been closed.
+#[test]
+fn a_takeover_may_be_interrupted_at_any_write() {
+    // Most takeovers overwrite nothing; these do.
+    let pairs = [("1r-greedy", "hazard", 5002), ("mbf/greedy", "mbf/greedy", 5004)];
+    pairs.par_iter().for_each(|&(name, other, seed)| {
+        let mut model = Model::new(name, "foreground");
+        let mut random = Random::new(seed);
+        for life in 0..20 {
+            let ends = if life % 3 == 0 { Ends::Closed(300) } else { Ends::AtPowerCut };
+            model.live(&mut random, ends);
+            let cut = model.cut_takeovers(other, &mut random);
+            cut.unwrap_or_else(|error| panic!("{name}, {other}, life {life}, {error}"));
+            let drive = model.open().unwrap();
+            model.verify(&drive).unwrap();
+        }
+    });
+}
+
 #[test]
 #[ignore = "long: `make crash-tests`"]
 fn every_page_is_found_a_thousand_times() {

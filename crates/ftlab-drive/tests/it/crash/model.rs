@@ -63,8 +63,10 @@ pub(crate) struct Model {
     was_killed: bool,
     /// Operation n, counted from 1, is the one at n - 1.
     operations: Vec<Operation>,
-    /// Operations at the last acknowledged flush.
+    /// Operations at the last acknowledged flush, or when it was last opened.
     flushed: u64,
+    /// Operations that a replay has found: so does any later one.
+    repeatable: u64,
 }
 
 impl Model {
@@ -101,6 +103,7 @@ impl Model {
             was_killed: false,
             operations: Vec::new(),
             flushed: 0,
+            repeatable: 0,
         }
     }
 
@@ -122,14 +125,16 @@ impl Model {
     /// Takes what was found after a crash for what was done, and verifies that it is a past that may be.
     pub(crate) fn verify(&mut self, drive: &Drive) -> Result<(), String> {
         let snapshot = drive.snapshot();
-        let (flushed, issued) = (self.flushed, self.operations.len() as u64);
-        if !(flushed..=issued).contains(&snapshot.operations) {
+        let (least, issued) = (self.flushed.max(self.repeatable), self.operations.len() as u64);
+        if !(least..=issued).contains(&snapshot.operations) {
             let found = snapshot.operations;
-            return Err(format!("{found} operations are left of {issued}, {flushed} were flushed"));
+            return Err(format!(
+                "{found} operations are left of {issued}, at least {least} should be"
+            ));
         }
         self.operations.truncate(snapshot.operations as usize);
         if !self.was_killed {
-            self.flushed = snapshot.operations;
+            self.repeatable = snapshot.operations;
         }
         let twin = self.twin();
         if twin.counters() != snapshot.counters {
@@ -209,9 +214,44 @@ impl Model {
         Ok(true)
     }
 
+    /// Cuts the power at one write after the other while another FTL takes a copy of it over, until none is left, and
+    /// verifies that what was flushed is found by the FTL that it had before.
+    pub(crate) fn cut_takeovers(&self, ftl: &str, random: &mut Random) -> Result<(), String> {
+        let ftl = common::options(&ftl.parse().unwrap(), self.config, 200).unwrap().ftl;
+        // Pages are overwritten in the first of them, checkpoints in the others.
+        for writes in (0..24).chain((24..).step_by(5)) {
+            let cut = self.medium.restarted();
+            cut.cut_after(writes);
+            let cut = Arc::new(cut);
+            let options = OpenOptions { ftl: Some(ftl.clone()), ..OpenOptions::default() };
+            let opened = Drive::open_alone(Arc::clone(&cut) as _, options);
+            let is_done = opened.as_ref().is_ok_and(|drive| drive.read_only().is_none());
+            if let Ok(drive) = opened {
+                drive.abandon();
+            }
+            let left = Arc::new(PowerCut::new(cut.survivor(|end| random.below(end))));
+            let drive = Drive::open_alone(left, OpenOptions::default());
+            let drive = drive.map_err(|error| format!("cut at write {writes}: {error}"))?;
+            let operations = drive.snapshot().operations;
+            if operations < self.flushed {
+                return Err(format!("cut at write {writes}: {operations} of {}", self.flushed));
+            }
+            self.verify_contents_after(operations, &drive)
+                .map_err(|error| format!("cut at write {writes}: {error}"))?;
+            if is_done {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn verify_contents(&self, drive: &Drive) -> Result<(), String> {
+        self.verify_contents_after(self.operations.len() as u64, drive)
+    }
+
+    fn verify_contents_after(&self, operations: u64, drive: &Drive) -> Result<(), String> {
         let mut versions = [0; LOGICAL_PAGES as usize];
-        for (number, operation) in (1..).zip(&self.operations) {
+        for (number, operation) in (1..=operations).zip(&self.operations) {
             match *operation {
                 Operation::Write(lpn, _) => versions[lpn.index()] = number,
                 Operation::Trim(first, pages) => {
