@@ -105,6 +105,8 @@ pub(super) struct Moment {
     /// Pages that the prior counts for, and those that it counts for in what blocks lost lately.
     pub(super) prior: f32,
     pub(super) lately_prior: f32,
+    /// Whether something is expected of pages that the host writes, by which blocks just sealed are judged.
+    pub(super) expects: bool,
 }
 
 /// What is known of a block's update rate.
@@ -164,8 +166,8 @@ impl Moment {
     ///
     /// Pages lost since the older snapshot, and the page-writes through which pages lived meanwhile, correct what the
     /// lifetime expected of them and their age let expect. The rate that follows is in turn what is expected of what was
-    /// lost lately; of blocks sealed since nothing is lost yet, since the pages that go first say little of those that
-    /// stay.
+    /// lost lately. Of blocks sealed since nothing is lost yet, since the pages that go first say little of those that
+    /// stay; but if nothing is expected of pages, what they lost is all that tells.
     #[expect(clippy::inline_always, reason = "called for many blocks")]
     #[inline(always)]
     pub(super) fn estimate(&self, record: Record) -> Estimate {
@@ -180,7 +182,7 @@ impl Moment {
         let long = Losses::new(before, valid, writes).and(Losses::known(self.prior, expected));
         let lately = Losses::new(lately, valid, self.since_lately);
         let all = long.and_lately(lately, self.lately_prior);
-        let is_alone = record.history.was_open_lately();
+        let is_alone = self.expects && record.history.was_open_lately();
         let losses = Losses {
             pages: if is_alone { alone.pages } else { all.pages },
             exposure: if is_alone { alone.exposure } else { all.exposure },
@@ -259,6 +261,7 @@ mod tests {
             since_lately: 500.0,
             prior: 5.0,
             lately_prior: 1.25,
+            expects: true,
         }
     }
 
@@ -289,6 +292,10 @@ mod tests {
         // Nothing is lost yet that counts.
         let sealed = History::opened().sealed();
         assert!((rate(record(sealed, 10, 0, 0)) / prior - 1.0).abs() < 1e-5);
+        // It does if nothing was expected of its pages.
+        let nothing = Moment { expects: false, ..moment };
+        let Losses { pages, exposure } = nothing.estimate(record(sealed, 10, 0, 0)).losses;
+        assert!(f64::from(pages) / f64::from(exposure) > 2.0 * prior);
         let open = moment.estimate_open(100, 6000.0, 60);
         assert_eq!(open.losses.pages.to_bits(), 1.25_f32.to_bits());
         assert!((open.expected - expected).abs() < 1.0);

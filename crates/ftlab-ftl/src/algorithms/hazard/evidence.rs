@@ -55,11 +55,14 @@ pub(super) struct Evidence {
     prior_pages: f32,
     /// Pages that the prior counts for in what blocks lost lately.
     lately_prior_pages: f32,
+    /// Whether something is expected of pages that the host writes.
+    expects: bool,
 }
 
 state!(
     Evidence {
-        stamps, steps, rewrite_steps, histories, valid_then, valid_lately, then, lately, parts_over, open
+        stamps, steps, rewrite_steps, histories, valid_then, valid_lately, then, lately, parts_over, open,
+        expects
     }
     constant scale, shift, parts, part_writes, prior_pages, lately_prior_pages
 );
@@ -128,7 +131,13 @@ impl Evidence {
             open: vec![OpenPages::NONE; streams],
             prior_pages: prior_pages as f32,
             lately_prior_pages: lately_prior_pages as f32,
+            expects: true,
         }
+    }
+
+    /// Whether something is expected of pages that the host writes, from now on.
+    pub(super) fn expect(&mut self, expects: bool) {
+        self.expects = expects;
     }
 
     /// Whether it is time for a snapshot.
@@ -221,6 +230,7 @@ impl Evidence {
             since_lately: float(now - self.lately[0]),
             prior: self.prior_pages,
             lately_prior: self.lately_prior_pages,
+            expects: self.expects,
         }
     }
 

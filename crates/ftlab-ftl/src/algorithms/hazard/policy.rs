@@ -13,7 +13,8 @@
 //! two snapshots makes the posterior h_b = (lost + c) / (exposure + c / h), c = B / 20 pages. There are snapshots each
 //! quarter of an epoch too, and what a block lost since the older of two of these, l in an exposure of e, makes its rate
 //! (l + c') / (e + c' / h_b), c' being c / 4. That of a block sealed since is h: the pages that it loses first say little
-//! of those that stay. The victim has the highest (1 - u)^2 / (u rate). Lifetimes are divided among the streams such that what
+//! of those that stay. (By the rule of moves, below, nothing is expected of pages that the host writes, so there it is the
+//! same as that of others.) The victim has the highest (1 - u)^2 / (u rate). Lifetimes are divided among the streams such that what
 //! separation saves, less what open blocks cost, is greatest: see `sharing.rs`.
 //!
 //! A page's lifetime T takes two bytes, with the number n of lives that it rests on, 3 at most: a page that the host
@@ -192,7 +193,7 @@ impl PolicyEntry for Hazard {
     const NAME: &'static str = "hazard";
     const SUMMARY: &'static str = "lifetimes of pages from their past, rates of blocks from what they lost lately; least decline first";
     const SOURCE: &'static str = "ours";
-    const DECISIONS: u32 = 10;
+    const DECISIONS: u32 = 11;
 
     fn fit(parameters: &mut HazardParameters, context: &FitContext) -> Result<(), SpecError> {
         if parameters.pages == KnownPages::Off && parameters.rule == RuleChoice::Pages {
@@ -224,18 +225,16 @@ impl Hazard {
         let chooses = parameters.rule == RuleChoice::Best && knows_pages;
         let scale = Scale::new(shape.logical_pages);
         let first_step = scale.step_of(shape.logical_pages as f32);
-        let mut sharing = Sharing::new(rungs, first_step, parameters, shape);
-        sharing.keep_first_writes(rule == Rule::Moves);
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
         let lowest = shape.logical_pages as f32 / 1_048_576.0;
-        Self {
+        let mut policy = Self {
             evidence: Evidence::new(parameters, pace.parts(), rungs.most + 1, scale, shape),
             pages: knows_pages.then(|| Pages::new(scale, shape)),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
             pace,
             runs: Runs::new(parameters.run),
-            sharing,
+            sharing: Sharing::new(rungs, first_step, parameters, shape),
             rule,
             chooses,
             ghosts: if chooses { Self::ghosts(parameters, shape) } else { None },
@@ -244,7 +243,16 @@ impl Hazard {
             scale,
             first_step,
             rungs: rungs.most,
-        }
+        };
+        policy.follow(rule);
+        policy
+    }
+
+    /// Places pages by `rule` from now on.
+    fn follow(&mut self, rule: Rule) {
+        self.rule = rule;
+        self.sharing.keep_first_writes(rule == Rule::Moves);
+        self.evidence.expect(rule != Rule::Moves);
     }
 
     /// Scores `block` again, and returns its score; 0 if it is no candidate.
@@ -285,8 +293,8 @@ impl Hazard {
     /// Decides again what tells how long pages will live, and which lifetimes share a stream.
     fn end_epoch(&mut self, drive: &DriveState) {
         if let Some(ghosts) = &mut self.ghosts {
-            self.rule = ghosts.best(self.rule, drive);
-            self.sharing.keep_first_writes(self.rule == Rule::Moves);
+            let best = ghosts.best(self.rule, drive);
+            self.follow(best);
         }
         let are_regular = self.pages.as_ref().is_some_and(Pages::are_regular);
         let (evidence, own) = (&self.evidence, self.streams_of_a_set());

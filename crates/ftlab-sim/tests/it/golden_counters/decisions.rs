@@ -173,7 +173,7 @@ fn decisions_are_short_and_name_what_is_within_handles() {
     assert_eq!(text("fast"), "hybrid 1, fast 1");
     assert_eq!(text("page"), "engine 1, page 1");
     assert_eq!(text("nvme-fdp"), "engine 1, nvme-fdp 1, cost-benefit 1");
-    assert_eq!(text("nvme-fdp:inner=hazard"), "engine 1, nvme-fdp 1, hazard 10");
+    assert_eq!(text("nvme-fdp:inner=hazard"), "engine 1, nvme-fdp 1, hazard 11");
     assert_eq!(text("nvme-fdp/greedy:inner=dac"), "engine 1, nvme-fdp 1, dac 1, greedy 1");
     assert_eq!(
         text("nvme-fdp:handles=2,reclaim-groups=2"),

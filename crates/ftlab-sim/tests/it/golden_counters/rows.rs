@@ -179,12 +179,14 @@ fn generator(name: &str, spec: &str) -> Row {
     }
 }
 
-/// Every registered FTL over the trace, and `hazard` on a drive that is large enough for it to try out rules, until it
-/// rests from that.
+/// Every registered FTL over the trace; `hazard` by the rule that the others of these drives do not come to; and on a drive
+/// that is large enough for it to try out rules, until it rests from that.
 fn ftls() -> Vec<Row> {
     let small = experiment(Vec::new());
     let registered = RESULT.runs.iter().take(registry::ftl_names().len());
     let mut rows: Vec<_> = registered.map(|run| row(run.ftl.clone(), &small, run)).collect();
+    let moves = experiment(vec!["hazard:rule=moves".parse().unwrap()]);
+    rows.push(row("hazard, moves".into(), &moves, &moves.run(&mut ()).unwrap().runs[0]));
     let mut large = experiment(vec!["hazard".parse().unwrap()]);
     large.workload = Workload::parse("ycsb:workload=a", OpenOptions::default()).unwrap();
     large.length = Length::Writes(400_000);
