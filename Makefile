@@ -217,7 +217,7 @@ fio-differential: ## compares random jobs with the installed fio, or that of FTL
 	FTLAB_FIO_JOBS=$(or $(COUNT),3000) FTLAB_FIO_SEED=$(or $(SEED),1) \
 		$(CARGO) test --locked --package ftlab-fio --test it -- random_jobs --nocapture
 
-crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each family; takes about ten minutes
+crash-tests: ## runs 1,000 power cuts for every FTL, 300 takeovers, and 50 kills for each family; half an hour
 	$(CARGO) test --release --locked --package ftlab-drive --test it -- crash:: kill:: --include-ignored --nocapture
 
 fault-tests: ## puts one fault at a time everywhere on drives of every FTL, and every choice of every parameter under loads; an hour
