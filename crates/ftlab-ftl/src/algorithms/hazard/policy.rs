@@ -13,8 +13,8 @@
 //! two snapshots makes the posterior h_b = (lost + c) / (exposure + c / h), c = B / 20 pages. There are snapshots each
 //! quarter of an epoch too, and what a block lost since the older of two of these, l in an exposure of e, makes its rate
 //! (l + c') / (e + c' / h_b), c' being c / 4. That of a block sealed since is h: the pages that it loses first say little
-//! of those that stay. (By the rule of moves, below, nothing is expected of pages that the host writes, so there it is the
-//! same as that of others.) The victim has the highest (1 - u)^2 / (u rate). Lifetimes are divided among the streams such that what
+//! of those that stay. (By the rule of moves, below, nothing is expected of pages that the host writes, so there it is
+//! worked out as that of any other block.) The victim has the highest (1 - u)^2 / (u rate). Lifetimes are divided among the streams such that what
 //! separation saves, less what open blocks cost, is greatest: see `sharing.rs`.
 //!
 //! A page's lifetime T takes two bytes, with the number n of lives that it rests on, 3 at most: a page that the host
