@@ -164,12 +164,8 @@ impl Model {
         if let Err(MediaError::NoRoomFor { .. }) = taken_over {
             return Ok(false);
         }
-        let cut = Arc::new(self.medium.restarted());
-        cut.cut_after(random.below(40).into());
-        if let Ok(drive) = Drive::open_alone(Arc::clone(&cut) as _, options()) {
-            drive.abandon();
-        }
-        let cut = Arc::new(PowerCut::new(cut.survivor(|end| random.below(end))));
+        let writes = random.below(40).into();
+        let (cut, _) = self.cut_takeover(options(), writes, random);
         for (backing, options) in [(cut, OpenOptions::default()), (Arc::clone(&backing), options())]
         {
             let is_taken_over = options.ftl.is_some();
@@ -220,20 +216,15 @@ impl Model {
         let ftl = common::options(&ftl.parse().unwrap(), self.config, 200).unwrap().ftl;
         // Pages are overwritten in the first of them, checkpoints in the others.
         for writes in (0..24).chain((24..).step_by(5)) {
-            let cut = self.medium.restarted();
-            cut.cut_after(writes);
-            let cut = Arc::new(cut);
             let options = OpenOptions { ftl: Some(ftl.clone()), ..OpenOptions::default() };
-            let opened = Drive::open_alone(Arc::clone(&cut) as _, options);
-            let is_done = opened.as_ref().is_ok_and(|drive| drive.read_only().is_none());
-            if let Ok(drive) = opened {
-                drive.abandon();
-            }
-            let left = Arc::new(PowerCut::new(cut.survivor(|end| random.below(end))));
+            let (left, is_done) = self.cut_takeover(options, writes, random);
             let drive = Drive::open_alone(left, OpenOptions::default());
             let drive = drive.map_err(|error| format!("cut at write {writes}: {error}"))?;
-            let operations = drive.snapshot().operations;
-            if operations < self.flushed {
+            if let Some(reason) = drive.read_only() {
+                return Err(format!("cut at write {writes}: {reason}"));
+            }
+            let (operations, issued) = (drive.snapshot().operations, self.operations.len() as u64);
+            if !(self.flushed..=issued).contains(&operations) {
                 return Err(format!("cut at write {writes}: {operations} of {}", self.flushed));
             }
             self.verify_contents_after(operations, &drive)
@@ -243,6 +234,24 @@ impl Model {
             }
         }
         Ok(())
+    }
+
+    /// What is left of a copy if the power is cut after so many writes while it is opened with `options`; and whether it was
+    /// opened before.
+    fn cut_takeover(
+        &self,
+        options: OpenOptions,
+        writes: u64,
+        random: &mut Random,
+    ) -> (Arc<PowerCut>, bool) {
+        let cut = Arc::new(self.medium.restarted());
+        cut.cut_after(writes);
+        let opened = Drive::open_alone(Arc::clone(&cut) as _, options);
+        let is_done = opened.as_ref().is_ok_and(|drive| drive.read_only().is_none());
+        if let Ok(drive) = opened {
+            drive.abandon();
+        }
+        (Arc::new(PowerCut::new(cut.survivor(|end| random.below(end)))), is_done)
     }
 
     fn verify_contents(&self, drive: &Drive) -> Result<(), String> {
